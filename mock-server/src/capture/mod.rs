@@ -1,0 +1,19 @@
+//! The projection of a request onto segments: every piece of text with its place and authority.
+
+mod responses;
+mod segment;
+
+pub use segment::{Authority, Capture, OfferedTool, Segment, SegmentKind, UnknownPart};
+
+use serde_json::Value;
+
+use crate::wire::Wire;
+
+/// Projects a request body of the given wire onto its segments.
+///
+/// Never fails: what the wire does not define is listed in [`Capture::unknown`].
+pub fn capture(wire: Wire, body: &Value) -> Capture {
+    match wire {
+        Wire::Responses => responses::capture(body),
+    }
+}

@@ -1,0 +1,210 @@
+//! The journal: everything that reached the server, in order, and what became of it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::script::Purpose;
+use crate::wire::Wire;
+
+/// One request and its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// Position in the journal, from 1.
+    pub number: u64,
+    /// Time since the server started.
+    pub received: Duration,
+    /// HTTP method.
+    pub method: String,
+    /// Path without the query.
+    pub path: String,
+    /// Query string, if any.
+    pub query: Option<String>,
+    /// Headers in order, names in lower case; credentials are replaced by `[redacted]`.
+    pub headers: Vec<(String, String)>,
+    /// The body after content decoding.
+    pub body: Bytes,
+    /// What kind of request it was, with what is known of each kind.
+    pub route: Route,
+}
+
+/// Where a request went.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Route {
+    /// A model endpoint.
+    Model(ModelExchange),
+    /// `GET /page/NAME`; `found` tells whether the script has that page.
+    Page {
+        /// Page name.
+        name: String,
+        /// Whether it exists.
+        found: bool,
+    },
+    /// Anything sent to `/sink/NAME`; the body is in [`Exchange::body`].
+    Sink {
+        /// Sink name.
+        name: String,
+    },
+    /// Anything else: answered 404.
+    Unknown,
+}
+
+/// A request to a model endpoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelExchange {
+    /// The wire it came over.
+    pub wire: Wire,
+    /// The recognised purpose.
+    pub purpose: Purpose,
+    /// The body as JSON; `None` when it could not be parsed (the outcome is then
+    /// [`Outcome::Malformed`]).
+    pub json: Option<Arc<Value>>,
+    /// What was answered.
+    pub outcome: Outcome,
+    /// How far the answer got.
+    pub delivery: Delivery,
+}
+
+/// What the server did with a model request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// A scripted turn was given.
+    Served(Served),
+    /// A side request got its purpose's default reply.
+    SideDefault,
+    /// A main request found no turn left.
+    Unscripted,
+    /// The next turn's guard did not hold.
+    GuardFailed {
+        /// Label of the turn that was not given.
+        turn: String,
+        /// What did not hold.
+        reason: String,
+    },
+    /// The next turn calls a tool that the request does not offer.
+    NotOffered {
+        /// Label of the turn that was not given.
+        turn: String,
+        /// The tool called.
+        tool: String,
+        /// The tools offered.
+        offered: Vec<String>,
+    },
+    /// The body could not be read as a request of this wire.
+    Malformed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A scripted turn as it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// Index into [`Script::turns`](crate::script::Script::turns).
+    pub turn: usize,
+    /// Its label.
+    pub label: String,
+    /// The response id given.
+    pub response_id: String,
+    /// For each call item of the reply, in order: its call id.
+    pub call_ids: Vec<String>,
+}
+
+/// How far an answer got on its way to the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Waiting for a gate, or being written.
+    Pending,
+    /// Every byte was handed to the connection.
+    Complete,
+    /// The client went away first.
+    Abandoned,
+}
+
+/// The shared, growing list of exchanges.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    exchanges: Mutex<Vec<Exchange>>,
+    changed: watch::Sender<u64>,
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                exchanges: Mutex::new(Vec::new()),
+                changed: watch::Sender::new(0),
+            }),
+        }
+    }
+}
+
+impl Journal {
+    /// Adds an exchange, giving it the next number, which is returned.
+    pub(crate) fn append(&self, mut exchange: Exchange) -> u64 {
+        let number = {
+            let mut exchanges = self.lock();
+            let number = exchanges.len() as u64 + 1;
+            exchange.number = number;
+            exchanges.push(exchange);
+            number
+        };
+        self.touch();
+        number
+    }
+
+    /// Changes how far the answer of exchange `number` got.
+    pub(crate) fn set_delivery(&self, number: u64, delivery: Delivery) {
+        let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
+        if let Some(Exchange { route: Route::Model(model), .. }) = self.lock().get_mut(index) {
+            model.delivery = delivery;
+        }
+        self.touch();
+    }
+
+    /// A copy of everything so far.
+    pub fn snapshot(&self) -> Vec<Exchange> {
+        self.lock().clone()
+    }
+
+    /// How many exchanges there are.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether nothing has arrived.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Waits until the predicate holds for the list of exchanges, looking again after each change.
+    pub async fn wait_until(&self, mut predicate: impl FnMut(&[Exchange]) -> bool) {
+        let mut changes = self.inner.changed.subscribe();
+        loop {
+            if predicate(&self.lock()) {
+                return;
+            }
+            // The sender lives in `self`, so a change always comes or the wait goes on.
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn touch(&self) {
+        self.inner.changed.send_modify(|revision| *revision += 1);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
+        // A panic while the list was locked leaves it whole: pushes are the only change.
+        self.inner.exchanges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
