@@ -1,1 +1,7 @@
-//! stub
+//! The run record of conform, and everything drawn from it.
+//!
+//! A run writes one [`record`]: JSON Lines, one line a case, appended as cases finish. Every report
+//! (console, `JUnit`, later HTML and comparison) reads only that, so a report can be drawn again
+//! from a record on disk.
+
+pub mod record;
