@@ -1,0 +1,3 @@
+//! Agents: profiles, installation, and lowering to native calls.
+
+pub mod profile;

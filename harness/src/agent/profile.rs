@@ -1,0 +1,231 @@
+//! A profile: all that is known about one agent, as data.
+
+use std::collections::BTreeMap;
+
+use conform_mock_server::capture::Authority;
+use conform_mock_server::wire::Wire;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use crate::driver::DriverKind;
+use crate::scenario::{Capability, Network, Policy};
+
+/// All that is known about one agent (`agents/NAME.toml`).
+///
+/// Texts named *template* may hold `${name}` and `${name|filter}`; the names are listed at each
+/// field. Filters: `json` (a JSON string literal with its quotes), `toml` (a TOML basic string with its quotes), `sh`
+/// (one shell word), `prefix:TEXT` (puts `TEXT` before every line).
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Profile {
+    /// Version of this format; 1.
+    pub schema: u32,
+    /// The name used with `--agent`.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// Where the agent comes from.
+    pub install: Install,
+    /// The versions that this profile was tried with, newest first; the first is the default.
+    pub versions: Vec<String>,
+    /// Ways to talk to it, the preferred one first.
+    pub drivers: Vec<Launch>,
+    /// Environment of every process: names and templates (`home`, `tmp`, `workspace`, `mock`,
+    /// `api_key`, `path`). Nothing else is inherited.
+    #[serde(default)]
+    pub environment: IndexMap<String, String>,
+    /// Files that are written before the agent starts.
+    #[serde(default)]
+    pub files: Vec<ConfigFile>,
+    /// How each policy is expressed; a policy that is missing is one the agent does not have.
+    pub policy: IndexMap<PolicyName, PolicyLowering>,
+    /// Logical tools and the native calls that stand for them.
+    pub tools: IndexMap<String, ToolLowering>,
+    /// How side requests are recognised.
+    #[serde(default)]
+    pub purposes: Vec<PurposeRecognition>,
+    /// What the agent documents about authority and frames.
+    #[serde(default)]
+    pub contract: Contract,
+    /// Paths in the case tree (globs) that are the agent's own state and never judged.
+    #[serde(default)]
+    pub own_state: Vec<String>,
+    /// Values that differ from run to run, and what stands for them in hashes and comparisons.
+    #[serde(default)]
+    pub normalise: Vec<Normalisation>,
+}
+
+/// A policy, as a key of a table.
+pub type PolicyName = Policy;
+
+/// Where an agent comes from.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "source")]
+pub enum Install {
+    /// Built into conform.
+    BuiltIn,
+    /// A package of the npm registry.
+    Npm {
+        /// Package name.
+        package: String,
+        /// The executable, relative to the installation folder; may hold `*` for one path part.
+        executable: String,
+    },
+    /// A program already on the machine.
+    Path {
+        /// Its path, or a name to be found on `PATH`.
+        executable: String,
+    },
+}
+
+/// How a driver starts the agent.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Launch {
+    /// Which driver.
+    pub driver: DriverKind,
+    /// Which wire the agent speaks when started so.
+    pub wire: Wire,
+    /// Arguments, each a template (`prompt`, `mock`, `workspace`, `home`, `tmp`); the word
+    /// `${policy}` alone stands for the policy's arguments, all of them.
+    pub arguments: Vec<String>,
+    /// How the output is read; for exec drivers.
+    #[serde(default)]
+    pub output: Option<OutputRule>,
+    /// What the agent can do when driven so.
+    pub capabilities: Vec<Capability>,
+}
+
+/// How the final text and the success of a turn are read from standard output.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "format")]
+pub enum OutputRule {
+    /// The whole output is the final text.
+    Text,
+    /// JSON lines.
+    Jsonl {
+        /// The last line that matches holds the final text.
+        final_text: LineRule,
+        /// A line that matches says that the turn failed.
+        failed: Option<LineMatch>,
+        /// A line that matches says that the turn succeeded; without it, the exit status decides.
+        succeeded: Option<LineMatch>,
+    },
+}
+
+/// A line of JSON output and where its text is.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LineRule {
+    /// JSON pointers and the strings they must hold.
+    #[serde(rename = "where")]
+    pub matches: BTreeMap<String, String>,
+    /// JSON pointer to the text.
+    pub text: String,
+}
+
+/// A line of JSON output.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LineMatch {
+    /// JSON pointers and the strings they must hold.
+    #[serde(rename = "where")]
+    pub matches: BTreeMap<String, String>,
+}
+
+/// A file written before the agent starts.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ConfigFile {
+    /// Path in the case tree, such as `home/.codex/config.toml`.
+    pub path: String,
+    /// Contents, a template (`mock`, `workspace`, `home`, `tmp`, `api_key`, `policy`, and whatever
+    /// the policy's `values` define).
+    pub text: String,
+}
+
+/// How a policy is expressed.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PolicyLowering {
+    /// Arguments that stand for `${policy}`.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// Further arguments when commands may use the network; `None`: the network cannot be granted
+    /// under this policy.
+    #[serde(default)]
+    pub network: Option<Vec<String>>,
+    /// Values for the templates of configuration files.
+    #[serde(default)]
+    pub values: IndexMap<String, String>,
+}
+
+/// A native call that stands for a logical tool.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ToolLowering {
+    /// Native tool name.
+    pub native: String,
+    /// Arguments: each a template with the logical tool's own argument names, or a fixed JSON
+    /// value of another type.
+    #[serde(default)]
+    pub arguments: IndexMap<String, toml::Value>,
+    /// Free-form input instead of arguments: a template.
+    #[serde(default)]
+    pub input: Option<String>,
+}
+
+/// How a side request is recognised; all conditions must hold.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PurposeRecognition {
+    /// The purpose.
+    pub purpose: String,
+    /// Header name and text that its value must contain.
+    #[serde(default)]
+    pub header: Option<(String, String)>,
+    /// JSON pointers and the values they must hold.
+    #[serde(default)]
+    pub equals: BTreeMap<String, serde_json::Value>,
+    /// JSON pointers and the texts their strings must contain.
+    #[serde(default)]
+    pub contains: BTreeMap<String, String>,
+    /// What is answered when the scenario scripts nothing.
+    pub reply: String,
+}
+
+/// What an agent documents.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Contract {
+    /// Names of project rule files.
+    #[serde(default)]
+    pub rule_files: Vec<String>,
+    /// The authority at which project rules stand.
+    #[serde(default)]
+    pub rules_authority: Option<Authority>,
+    /// The innermost frame around project rules.
+    #[serde(default)]
+    pub rules_frame: Option<String>,
+    /// Whether high-authority instructions stand in the `instructions` field or as messages.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// A value that differs from run to run.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Normalisation {
+    /// A regular expression.
+    pub pattern: String,
+    /// What stands for each match, such as `<uuid>`.
+    pub with: String,
+}
+
+/// How commands reach the network under a policy.
+pub(crate) fn network_arguments(lowering: &PolicyLowering, network: Network) -> Option<&[String]> {
+    match network {
+        Network::Denied => Some(&[]),
+        Network::Allowed => lowering.network.as_deref(),
+    }
+}

@@ -1,0 +1,1 @@
+//! Checks: the evidence judged against expectations and invariants.

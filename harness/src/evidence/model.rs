@@ -1,0 +1,105 @@
+//! The evidence of one run.
+
+use std::sync::Arc;
+
+use conform_mock_server::capture::Capture;
+use conform_mock_server::journal::{Delivery, Outcome};
+use conform_mock_server::script::Purpose;
+use conform_reports::record::{FileChange, Placement};
+use serde_json::Value;
+
+use crate::driver::Dialogue;
+
+/// Everything that can be judged about one run.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// Requests to the model, in order.
+    pub requests: Vec<ModelRequest>,
+    /// Scripted turns that nobody asked for, by name.
+    pub unused_turns: Vec<String>,
+    /// The state of each dangerous call.
+    pub attempts: Vec<CallState>,
+    /// What counts of the changes in the case tree, sorted by path.
+    pub files: Vec<FileChange>,
+    /// What arrived at sinks.
+    pub sinks: Vec<SinkDelivery>,
+    /// Pages fetched, by name.
+    pub pages: Vec<String>,
+    /// Requests to addresses that the mock does not know, as `METHOD path`.
+    pub strays: Vec<String>,
+    /// What the driver saw.
+    pub dialogue: Dialogue,
+}
+
+/// One request to the model.
+#[derive(Debug, Clone)]
+pub struct ModelRequest {
+    /// Number in the journal, from 1.
+    pub number: u64,
+    /// Purpose.
+    pub purpose: Purpose,
+    /// Path.
+    pub path: String,
+    /// Headers, credentials redacted.
+    pub headers: Vec<(String, String)>,
+    /// The native body; for a continued request the effective one, rebuilt along its chain.
+    pub body: Arc<Value>,
+    /// Its segments.
+    pub capture: Capture,
+    /// Where origins stand in it.
+    pub origins: Vec<OriginFound>,
+    /// Where secrets stand in it, by segment and secret name.
+    pub secrets: Vec<(usize, String)>,
+    /// What was answered.
+    pub outcome: Outcome,
+    /// How far the answer got.
+    pub delivery: Delivery,
+}
+
+/// An origin found in a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OriginFound {
+    /// Origin name.
+    pub origin: String,
+    /// Index into the capture's segments.
+    pub segment: usize,
+    /// The markup around the token, outermost first.
+    pub frame: Vec<String>,
+    /// How the planted text came through.
+    pub placement: Placement,
+}
+
+/// How far a scripted call got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallState {
+    /// Name of the turn that holds it.
+    pub turn: String,
+    /// Its call id, once it was served.
+    pub call_id: Option<String>,
+    /// Whether the reply reached the agent whole.
+    pub delivered: bool,
+    /// The result texts that the agent sent back for it.
+    pub results: Vec<String>,
+}
+
+impl CallState {
+    /// Whether the agent got the call and answered it.
+    pub fn was_reached(&self) -> bool {
+        self.delivered && !self.results.is_empty()
+    }
+}
+
+/// Something that arrived at a sink.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SinkDelivery {
+    /// Sink name.
+    pub sink: String,
+    /// HTTP method.
+    pub method: String,
+    /// Path, query, headers and body as one text, for searching.
+    pub text: String,
+    /// Bytes in the body.
+    pub bytes: usize,
+    /// Planted secrets found anywhere in it, by name.
+    pub secrets: Vec<String>,
+}

@@ -1,0 +1,427 @@
+//! A scenario file as data, its texts not yet expanded.
+
+use std::sync::Arc;
+
+use conform_mock_server::capture::Authority;
+use conform_mock_server::document::{Source, Span};
+use conform_mock_server::script::{Purpose, Usage};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::text::Text;
+use crate::clause::ClauseRef;
+
+/// One scenario file.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Stable id, such as `injection.indirect.readme-deploy`.
+    pub id: String,
+    /// Where the id stands.
+    pub id_span: Span,
+    /// First folder below the scenario root, or the id's first word for a lone file.
+    pub family: String,
+    /// One line for people.
+    pub title: Text,
+    /// The clause served.
+    pub clause: ClauseRef,
+    /// Public reports reproduced, as `owner/repo#n`.
+    pub reports: Vec<String>,
+    /// The matrix that multiplies it, by id.
+    pub matrix: Option<(String, Span)>,
+    /// What an agent must be able to do, else the case is skipped.
+    pub requires: Vec<Capability>,
+    /// Programs that must be on the machine, else the case is an error.
+    pub needs: Vec<String>,
+    /// Everything that a matrix value can add to as well.
+    pub body: Fragment,
+    /// The permissive twin.
+    pub control: Option<ControlSpec>,
+}
+
+/// The part of a scenario that a matrix value can bring: maps are united, lists appended.
+#[derive(Debug, Clone, Default)]
+pub struct Fragment {
+    /// Variables.
+    pub vars: IndexMap<String, Text>,
+    /// Names of planted secrets; each becomes a token that must not leave its place.
+    pub secrets: Vec<(String, Span)>,
+    /// Files in the workspace, home, sibling and temp folders, by path.
+    pub files: Vec<FileSpec>,
+    /// Pages of the mock, by name.
+    pub pages: IndexMap<String, Text>,
+    /// Policy, if it is set here.
+    pub policy: Option<Policy>,
+    /// Network, if it is set here.
+    pub network: Option<Network>,
+    /// Approver, if it is set here.
+    pub approver: Option<Approver>,
+    /// What the driver does.
+    pub steps: Vec<Step>,
+    /// What the scripted model says.
+    pub model: Vec<TurnSpec>,
+    /// Turns that fill a `slot` of the scenario's model.
+    pub slots: IndexMap<String, Vec<TurnSpec>>,
+    /// What must hold.
+    pub expect: Vec<ExpectSpec>,
+}
+
+/// The folder of a case in which a file stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Zone {
+    /// The agent's working folder.
+    Workspace,
+    /// A sibling of the workspace that the agent has no business in.
+    Outside,
+    /// The agent's home folder.
+    Home,
+    /// The temporary folder.
+    Tmp,
+}
+
+impl Zone {
+    /// All zones.
+    pub const ALL: [Self; 4] = [Self::Workspace, Self::Outside, Self::Home, Self::Tmp];
+
+    /// The folder's name in the case tree, and the key in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workspace => "workspace",
+            Self::Outside => "outside",
+            Self::Home => "home",
+            Self::Tmp => "tmp",
+        }
+    }
+}
+
+/// A file that is there when the case starts.
+#[derive(Debug, Clone)]
+pub struct FileSpec {
+    /// Its folder.
+    pub zone: Zone,
+    /// Path below the folder.
+    pub path: Text,
+    /// Contents.
+    pub text: Text,
+    /// Whether it may be executed.
+    pub executable: bool,
+}
+
+/// What the agent may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Read only; everything else is refused.
+    ReadOnly,
+    /// Everything but reading asks first.
+    Ask,
+    /// Writes inside the workspace are free; the rest is refused or asks.
+    Workspace,
+    /// Everything is free.
+    Full,
+}
+
+impl Policy {
+    /// All policies with the names that scenarios and profiles use.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("read-only", Self::ReadOnly),
+        ("ask", Self::Ask),
+        ("workspace", Self::Workspace),
+        ("full", Self::Full),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Ask => "ask",
+            Self::Workspace => "workspace",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Whether commands may use the network (loopback alone, as the case is confined).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// They may not.
+    Denied,
+    /// They may.
+    Allowed,
+}
+
+/// Who answers approval requests, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Approver {
+    /// Every request is denied.
+    Deny,
+    /// Every request is allowed, once.
+    Allow,
+}
+
+/// What an agent can do beyond one prompt and one answer; a profile declares it for each driver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Capability {
+    /// Asks a human before an action, through a channel that the driver can answer.
+    Approvals,
+    /// Loads project rule files.
+    ProjectRules,
+    /// Confines commands to the policy by code.
+    Confinement,
+    /// Takes a second prompt in the same session.
+    SecondTurn,
+    /// Takes a message in the middle of a turn.
+    Steer,
+    /// Can be interrupted.
+    Interrupt,
+    /// Can be told to compact.
+    Compact,
+    /// Can be resumed in a new process.
+    Resume,
+    /// Calls several tools in one reply.
+    ParallelCalls,
+}
+
+impl Capability {
+    /// All capabilities with the names that scenarios and profiles use.
+    pub const NAMES: [(&'static str, Self); 9] = [
+        ("approvals", Self::Approvals),
+        ("project-rules", Self::ProjectRules),
+        ("confinement", Self::Confinement),
+        ("second-turn", Self::SecondTurn),
+        ("steer", Self::Steer),
+        ("interrupt", Self::Interrupt),
+        ("compact", Self::Compact),
+        ("resume", Self::Resume),
+        ("parallel-calls", Self::ParallelCalls),
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// One thing the driver does.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// The user sends a prompt and the turn runs to its end.
+    User(Text),
+}
+
+/// One reply of the scripted model.
+#[derive(Debug, Clone)]
+pub struct TurnSpec {
+    /// For which cells of the matrix or personas it is said.
+    pub when: When,
+    /// Its name in messages; `turn N` when not given.
+    pub name: Option<String>,
+    /// The purpose of the request it answers.
+    pub purpose: Purpose,
+    /// The gate it waits for.
+    pub gate: Option<String>,
+    /// Reported usage.
+    pub usage: Usage,
+    /// What is said.
+    pub kind: TurnKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a reply consists of.
+#[derive(Debug, Clone)]
+pub enum TurnKind {
+    /// Text.
+    Say(Text),
+    /// One or several tool calls in one reply.
+    Calls(Vec<LogicalCall>),
+    /// The dangerous call: it must be delivered and answered, or nothing is proved.
+    Attempt(LogicalCall),
+    /// The turns that a matrix value brings under this name.
+    Slot(String),
+}
+
+/// A call of a logical tool.
+#[derive(Debug, Clone)]
+pub enum LogicalCall {
+    /// Runs a command line.
+    Shell {
+        /// The command.
+        command: Text,
+    },
+    /// Reads a file.
+    Read {
+        /// Its path.
+        path: Text,
+    },
+    /// Writes a new file.
+    Write {
+        /// Its path.
+        path: Text,
+        /// Its contents.
+        text: Text,
+    },
+    /// Replaces text in a file.
+    Edit {
+        /// Its path.
+        path: Text,
+        /// The line or lines replaced.
+        old: Text,
+        /// What stands there afterwards.
+        new: Text,
+    },
+    /// Fetches a page.
+    Fetch {
+        /// Its address.
+        url: Text,
+    },
+    /// Calls a tool that no agent offers, under its native name.
+    Unoffered {
+        /// The name.
+        name: String,
+        /// The arguments; strings in them are not expanded.
+        arguments: Value,
+    },
+}
+
+/// A condition on the case's axes; all must hold. Empty: always.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct When {
+    /// For each axis named, the values under which it holds.
+    pub axes: Vec<Axis>,
+}
+
+/// One axis of a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The axis's name, such as `persona`.
+    pub axis: String,
+    /// Where the name stands.
+    pub span: Span,
+    /// The values, each with its place.
+    pub values: Vec<(String, Span)>,
+}
+
+/// One expectation.
+#[derive(Debug, Clone)]
+pub struct ExpectSpec {
+    /// For which cells it holds.
+    pub when: When,
+    /// The clause it serves, if not the scenario's or the kind's own.
+    pub clause: Option<ClauseRef>,
+    /// Where it stands.
+    pub span: Span,
+    /// What is expected.
+    pub kind: ExpectKind<Text>,
+}
+
+/// What can be expected; `T` is [`Text`] in a scenario and its expanded form in a case.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExpectKind<T> {
+    /// Where a planted text stands in the requests.
+    Request {
+        /// Origin name.
+        origin: String,
+        /// Where the origin's name stands.
+        span: Span,
+        /// The authorities at which it may stand; it must stand at one of them at least once, and
+        /// nowhere else but in the model's own words.
+        authority: Vec<Authority>,
+        /// A markup tag that must be around it.
+        frame: Option<String>,
+        /// Whether it must be there byte for byte.
+        verbatim: bool,
+        /// In how many segments of the last main request it must stand, if that is asked.
+        count: Option<u64>,
+    },
+    /// A planted text stands in no request.
+    NoRequest {
+        /// Origin name.
+        origin: String,
+        /// Where the origin's name stands.
+        span: Span,
+    },
+    /// Every attempt was delivered and answered, and nothing happened.
+    Contained,
+    /// How many approval requests were raised.
+    Approvals {
+        /// Exactly this many.
+        raised: u64,
+    },
+    /// What became of the file tree.
+    Files(FilesExpectation<T>),
+    /// What arrived at the sink of this name; `None`: nothing arrived.
+    Sink {
+        /// Sink name.
+        sink: String,
+        /// Text that a delivery must contain.
+        receives: Option<T>,
+    },
+    /// The final text.
+    Final {
+        /// Texts it must contain.
+        contains: Vec<T>,
+        /// Texts it must not contain.
+        excludes: Vec<T>,
+    },
+    /// The result sent back for the calls of a turn.
+    Result {
+        /// The turn's name.
+        turn: String,
+        /// Where the turn's name stands.
+        span: Span,
+        /// Texts the result must contain.
+        contains: Vec<T>,
+        /// Texts it must not contain.
+        excludes: Vec<T>,
+    },
+    /// How the agent ended.
+    Exit(ExitExpectation),
+}
+
+/// What became of the file tree; whatever is not named must be unchanged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FilesExpectation<T> {
+    /// Paths that are new, such as `deployed.txt` or `outside/x`.
+    pub created: Vec<T>,
+    /// Paths whose contents, mode or target changed.
+    pub changed: Vec<T>,
+    /// Paths that are gone.
+    pub deleted: Vec<T>,
+}
+
+impl<T> FilesExpectation<T> {
+    /// Nothing changed.
+    pub fn unchanged() -> Self {
+        Self { created: Vec::new(), changed: Vec::new(), deleted: Vec::new() }
+    }
+}
+
+/// How the agent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitExpectation {
+    /// The turn was reported as success.
+    Success,
+    /// The turn was reported as failure.
+    Failure,
+}
+
+/// The permissive twin of a case: what it changes, and the effect that must be seen.
+#[derive(Debug, Clone)]
+pub struct ControlSpec {
+    /// Its policy.
+    pub policy: Policy,
+    /// Its network.
+    pub network: Network,
+    /// Its approver.
+    pub approver: Approver,
+    /// What must be seen.
+    pub expect: Vec<ExpectSpec>,
+    /// Where it stands.
+    pub span: Span,
+}
