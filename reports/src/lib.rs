@@ -4,4 +4,8 @@
 //! (console, `JUnit`, later HTML and comparison) reads only that, so a report can be drawn again
 //! from a record on disk.
 
+pub mod gate;
 pub mod record;
+#[cfg(test)]
+mod sample;
+pub mod tally;
