@@ -88,7 +88,8 @@ fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic
     let span = error.location().map(|location| span_of(&location, source.text()));
     // The library's own text ends with the location, which the caret shows already.
     let text = error.without_snippet().to_string();
-    let text = text.split(" at line ").next().unwrap_or(&text).trim_end_matches([':', ',']).to_owned();
+    let text =
+        text.split(" at line ").next().unwrap_or(&text).trim_end_matches([':', ',']).to_owned();
     Diagnostic::error(Place::new(source, span.unwrap_or_default()), text)
 }
 
@@ -104,7 +105,10 @@ impl Tree {
         let kind = match self {
             Self::Scalar(kind) => kind,
             Self::List(items) => NodeKind::List(
-                items.into_iter().map(|item| item.value.into_node(&item.referenced, text)).collect(),
+                items
+                    .into_iter()
+                    .map(|item| item.value.into_node(&item.referenced, text))
+                    .collect(),
             ),
             Self::Map(entries) => NodeKind::Map(
                 entries
@@ -163,7 +167,9 @@ impl<'de> Visitor<'de> for TreeVisitor {
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Tree, E> {
         match i64::try_from(value) {
             Ok(value) => Ok(Tree::Scalar(NodeKind::Int(value))),
-            Err(_) => Err(E::custom(format!("{value} is too large; numbers go up to {}", i64::MAX))),
+            Err(_) => {
+                Err(E::custom(format!("{value} is too large; numbers go up to {}", i64::MAX)))
+            }
         }
     }
 

@@ -189,8 +189,10 @@ impl<'n> Fields<'n> {
         names: &[&'static str],
         problems: &mut Problems,
     ) -> Option<(&'static str, &'n Node)> {
-        let found: Vec<_> =
-            names.iter().filter_map(|name| self.entry(name).map(|(_, node)| (*name, node))).collect();
+        let found: Vec<_> = names
+            .iter()
+            .filter_map(|name| self.entry(name).map(|(_, node)| (*name, node)))
+            .collect();
         match found.as_slice() {
             [one] => Some(*one),
             [] => {
