@@ -1,5 +1,6 @@
 //! The report as the run goes on.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use indicatif::ProgressBar;
@@ -8,7 +9,7 @@ use super::bar::bar;
 use super::ending;
 use super::options::{ConsoleOptions, Progress};
 use crate::record::{CaseRecord, Header, RunFinished};
-use crate::render::{AgentNames, Styles, case_block, headline, name, one_line};
+use crate::render::{AgentNames, Styles, case_block, headline, name, one_line, visible};
 use crate::summary::Summary;
 use crate::tally::Mark;
 
@@ -98,6 +99,17 @@ impl<W: Write> Console<W> {
             bar.inc(1);
         }
         Ok(())
+    }
+
+    /// Says something about the run itself, such as a record that cannot be written any more,
+    /// without disturbing the bar.
+    ///
+    /// # Errors
+    /// The output cannot be written to.
+    pub fn note(&mut self, note: &dyn Display) -> io::Result<()> {
+        let style = self.styles.caution;
+        let text = format!("{style}note{style:#}: {}\n", visible(&note.to_string()));
+        self.write(&text)
     }
 
     /// Ends the report: what to look at, what was left out, what it comes to, and what the gate

@@ -1,7 +1,7 @@
 use super::*;
 use crate::console::StatusLevel;
 use crate::gate::Gate;
-use crate::record::{Severity, Tally};
+use crate::record::{Note, Severity, Tally};
 use crate::sample;
 
 fn options(status: StatusLevel) -> ConsoleOptions {
@@ -119,6 +119,14 @@ fn the_last_line_says_what_the_exit_status_means() {
         last(Gate::default(), 2, &cut),
     ];
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_note_about_the_run_stands_on_its_own_line() {
+    let mut console = Console::new(options(StatusLevel::All), Vec::new());
+    console.note(&Note::CutShort { finished: 1, selected: 2 }).unwrap();
+    let text = String::from_utf8(console.into_inner()).unwrap();
+    assert_eq!(text, "note: the record was cut short: it holds 1 of 2 selected cases\n");
 }
 
 #[test]
