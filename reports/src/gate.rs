@@ -16,7 +16,8 @@
 
 use std::fmt;
 
-use crate::record::{RunFinished, Severity};
+use crate::record::{RunFinished, Severity, Verdict};
+use crate::tally::Mark;
 
 /// What is let through and what is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +144,15 @@ impl Gate {
         }
     }
 
+    /// Whether this verdict alone makes the gate fail.
+    pub fn stops(self, verdict: &Verdict) -> bool {
+        match Mark::of(verdict) {
+            Mark::Fail | Mark::Flaky => true,
+            Mark::Warn => verdict.gravest().is_some_and(|gravest| self.severity <= gravest),
+            Mark::Pass | Mark::Known | Mark::Error | Mark::Skip => false,
+        }
+    }
+
     /// Everything that stands against the run, failures first. Empty when the gate holds.
     pub fn reasons(self, selected: usize, run: &RunFinished) -> Vec<Reason> {
         let tally = &run.tally;
@@ -166,6 +176,7 @@ impl Gate {
 mod tests {
     use super::*;
     use crate::record::Tally;
+    use crate::sample;
 
     fn run(tally: Tally) -> RunFinished {
         RunFinished { interrupted: false, tally, stale: Vec::new(), duration_ms: 0 }
@@ -193,6 +204,20 @@ mod tests {
             assert_eq!(decide(Severity::Must, &run), must, "{tally:?}");
             assert_eq!(decide(Severity::Should, &run), should, "{tally:?}");
             assert_eq!(decide(Severity::Info, &run), info, "{tally:?}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_stops_the_gate_exactly_when_a_run_of_it_alone_fails() {
+        let mut cases = sample::cases();
+        cases.push(sample::failing(&[Severity::Info]));
+        for case in cases {
+            let run = run(Tally::of(std::slice::from_ref(&case)));
+            for severity in [Severity::Must, Severity::Should, Severity::Info] {
+                let fails = decide(severity, &run) == Outcome::Fails;
+                let stops = Gate { severity }.stops(&case.verdict);
+                assert_eq!(stops, fails, "{severity}: {:?}", case.verdict);
+            }
         }
     }
 
