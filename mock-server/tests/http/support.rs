@@ -1,7 +1,7 @@
 //! What the integration tests share: a raw HTTP/1.1 client that shows every byte, and a parser for
 //! server-sent events that knows nothing of the server's own code.
 
-#![allow(dead_code, reason = "each test binary uses a part of it")]
+use std::fmt::Write as _;
 
 use conform_mock_server::document::Source;
 use conform_mock_server::journal::{Exchange, ModelExchange, Route};
@@ -72,9 +72,9 @@ impl Connection {
     ) {
         let mut request = format!("{method} {path} HTTP/1.1\r\nhost: mock\r\n");
         for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(request, "{name}: {value}\r\n");
         }
-        request.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+        let _ = write!(request, "content-length: {}\r\n\r\n", body.len());
         let mut bytes = request.into_bytes();
         bytes.extend_from_slice(body);
         self.stream.write_all(&bytes).await.expect("the server reads");

@@ -1,15 +1,13 @@
 //! Gates, clients that go away, connections that stay.
 
-mod support;
-
 use std::net::TcpListener;
 
+use crate::support::{Connection, ask, model, script, start};
 use conform_mock_server::gate::Gates;
 use conform_mock_server::journal::Delivery;
 use conform_mock_server::script::{Reply, Script};
 use conform_mock_server::server::{Mismatch, MockServer, StartError};
 use serde_json::json;
-use support::{Connection, ask, model, script, start};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 

@@ -1,16 +1,14 @@
 //! What a reply looks like on the wire.
 
-mod support;
-
 use std::sync::LazyLock;
 
+use crate::support::{Answer, Connection, SseEvent, SseParser, ask, start};
 use async_openai::types::responses::{Response, ResponseStreamEvent};
 use conform_mock_server::script::{Call, CallPayload, Item, Reply, Script, Usage};
 use conform_mock_server::server::MockServer;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use support::{Answer, Connection, SseParser, ask, start};
 use tokio::runtime::Runtime;
 
 /// The whole stream of the only turn of a script.
@@ -281,7 +279,7 @@ proptest! {
             let typed = serde_json::from_str::<ResponseStreamEvent>(&event.data);
             prop_assert!(typed.is_ok(), "{:?} of {}", typed, event.data);
         }
-        let events: Vec<Value> = events.iter().map(support::SseEvent::data).collect();
+        let events: Vec<Value> = events.iter().map(SseEvent::data).collect();
         prop_assert_eq!(from_deltas(&events), from_script(&items));
         let done: Vec<&Value> = events
             .iter()

@@ -1,14 +1,12 @@
 //! Everything around the replies: bodies, pages, sinks, errors, the journal's records.
 
-mod support;
-
 use std::io::Write as _;
 
+use crate::support::{Connection, ask, model, start};
 use conform_mock_server::journal::{Outcome, Route};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use serde_json::json;
-use support::{Connection, ask, model, start};
 
 const PAGES: &str = "
 pages:

@@ -1,12 +1,10 @@
 //! Which reply a request gets.
 
-mod support;
-
+use crate::support::{Answer, Connection, ask, model, start};
 use conform_mock_server::journal::{Exchange, Outcome};
 use conform_mock_server::script::{Purpose, Reply, Script, WhenExhausted};
 use conform_mock_server::server::{Mismatch, MockServer};
 use serde_json::{Value, json};
-use support::{Answer, Connection, ask, model, start};
 use tokio::task::JoinSet;
 
 const PURPOSES: &str = "
@@ -26,11 +24,14 @@ fn outcomes(exchanges: &[Exchange]) -> Vec<&Outcome> {
 }
 
 fn labels(exchanges: &[Exchange]) -> Vec<&str> {
-    let label = |outcome| match outcome {
-        &Outcome::Served(ref served) => served.label.as_str(),
+    exchanges.iter().map(|exchange| label(&model(exchange).outcome)).collect()
+}
+
+fn label(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Served(served) => &served.label,
         other => panic!("not served: {other:?}"),
-    };
-    outcomes(exchanges).into_iter().map(label).collect()
+    }
 }
 
 fn assert_mismatch(answer: &Answer, message: &str) {
@@ -193,8 +194,8 @@ async fn a_call_of_a_tool_that_is_not_offered_is_withheld() {
         (tool.as_str(), offered.as_slice()),
         ("group.f", &["f".to_owned(), "group.g".to_owned()][..])
     );
-    let Outcome::Served(served) = outcomes(&exchanges)[2] else { panic!("not served") };
-    assert_eq!(served.call_ids, ["call_1_1", "call_1_2"]);
+    let Outcome::Served(given) = outcomes(&exchanges)[2] else { panic!("not served") };
+    assert_eq!(given.call_ids, ["call_1_1", "call_1_2"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,10 +1,8 @@
 //! The server as a program of its own.
 
-mod support;
-
+use crate::support::{ask, script};
 use conform_mock_server::serve::{ServeError, ServeOptions, serve};
 use serde_json::json;
-use support::{ask, script};
 
 fn options(listen: &str) -> ServeOptions {
     ServeOptions {
