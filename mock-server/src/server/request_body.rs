@@ -1,5 +1,8 @@
 //! Reading a request's body and undoing its content codings.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Read};
 
 use bytes::Bytes;
@@ -37,6 +40,11 @@ pub(super) enum BodyProblem {
 }
 
 impl BodyProblem {
+    /// Whether bytes are missing, so that not even the encoded body is known whole.
+    pub(super) fn is_cut_short(&self) -> bool {
+        matches!(self, Self::Broken(_) | Self::TooLarge { .. })
+    }
+
     /// The answer.
     pub(super) fn to_error(&self) -> ApiError {
         let status = match self {

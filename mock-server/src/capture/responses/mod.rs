@@ -5,6 +5,9 @@ mod content;
 mod item;
 mod tool;
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 use super::segment::{Authority, Capture, OfferedTool, SegmentKind};
