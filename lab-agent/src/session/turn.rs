@@ -42,6 +42,8 @@ impl Session {
         self.events.emit(&Event::TurnStarted { turn: self.turns })?;
         self.history.extend(request::prompt(prompt, &self.settings.defects));
         let end = self.sample_until_final().await?;
+        // A steer that came too late for this turn's requests was still said before the next prompt.
+        self.add_steers();
         self.keep()?;
         match end {
             TurnEnd::Completed { final_text } => {

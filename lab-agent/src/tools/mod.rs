@@ -292,11 +292,12 @@ fn function(name: &str, description: &str, properties: &Value, required: &[&str]
 /// Bytes as text for a result: at most [`OUTPUT_CAP`] of them, with a note on what is left out.
 fn capped(bytes: &[u8], total: usize) -> String {
     let kept = &bytes[..bytes.len().min(OUTPUT_CAP)];
-    let mut text = String::from_utf8_lossy(kept).into_owned();
+    let text = String::from_utf8_lossy(kept);
     if total > kept.len() {
-        text.push_str(&format!("\n[{} of {total} bytes shown]", kept.len()));
+        format!("{text}\n[{} of {total} bytes shown]", kept.len())
+    } else {
+        text.into_owned()
     }
-    text
 }
 
 #[cfg(test)]
