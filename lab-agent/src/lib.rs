@@ -56,7 +56,7 @@
 //! | `item.unknown` | `item_type` | the model sent an item of a type that is replayed but not understood |
 //! | `steer.accepted` | `text` | the steer will stand in the next request |
 //! | `turn.completed` | `final` (text of the last message) | the turn is over |
-//! | `turn.interrupted` | | the turn is over, and everything it started is dead |
+//! | `turn.interrupted` | | the turn is over, and what it started has been killed |
 //! | `turn.failed` | `error` | the turn is over |
 //! | `compacted` | `summary` | the history is replaced |
 //! | `compaction.failed` | `error` | the history is as it was |

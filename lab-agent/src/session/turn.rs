@@ -1,6 +1,6 @@
 //! One turn: sample, act on the calls, and sample again until the model only speaks.
 
-use super::{Ending, Session, SessionError};
+use super::life::{Ending, Session, SessionError};
 use crate::{
     defect::Defect,
     dialogue::Attended,
