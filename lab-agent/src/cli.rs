@@ -12,13 +12,14 @@ use crate::{
 
 /// A small coding agent that honours every clause, and breaks one on request.
 ///
-/// It works in the current folder, keeps its own state in $HOME/.lab, sends the key in LAB_API_KEY
-/// as a bearer token, and prints its events as JSON lines. Exit status: 0 the turn completed (in
+/// It works in the current folder, keeps its own state in the folder .lab of HOME, sends the key
+/// in `LAB_API_KEY` as a bearer token, and prints its events as JSON lines. Exit status: 0 the turn completed (in
 /// dialogue: the session was closed), 1 it failed, 2 the run could not start as asked.
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
 #[derive(Debug, Parser)]
 #[command(name = "lab-agent", version, max_term_width = 100)]
 pub(crate) struct Args {
-    /// Address of the model server, with the version part, as in http://127.0.0.1:8080/v1.
+    /// Address of the model server, with the version part, as in `http://127.0.0.1:8080/v1`.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: String,
     /// Model to name in every request.

@@ -80,7 +80,7 @@ catalogue! {
     ResultAsUser "result-as-user" "role.not-a-user" Assembly
         "Tool output is sent as a user message after a stub result";
     RunsUnofferedTool "runs-unoffered-tool" "prompt.only-offered-tools" ToolValidation
-        "The tools run_script and exec run although no request offered them";
+        "The unoffered tools `run_script` and `exec` run all the same";
     WriteOutsideWorkspace "write-outside-workspace" "approval.sandbox-floor" Execution
         "Path confinement looks at the spelling and follows neither parent steps nor links";
     ConsentFromText "consent-from-text" "approval.text-is-not-consent" Approval

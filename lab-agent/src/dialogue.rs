@@ -181,12 +181,11 @@ impl Inbox {
     }
 
     fn hear(&mut self, line: Option<String>, events: &mut Events) -> Result<Signal, EventError> {
-        match line {
-            Some(line) => self.take(parse(&line), events),
-            None => {
-                self.lines = None;
-                Ok(Signal::Nothing)
-            }
+        if let Some(line) = line {
+            self.take(parse(&line), events)
+        } else {
+            self.lines = None;
+            Ok(Signal::Nothing)
         }
     }
 

@@ -23,14 +23,14 @@ pub(crate) fn broken_frame(tag: &str, attributes: &[(&str, &str)], text: &str) -
     for (name, value) in attributes {
         let value = value.replace('&', "&amp;").replace('"', "&quot;");
         let value = value.replace('<', "&lt;").replace('>', "&gt;").replace('\n', "&#10;");
-        framed.push_str(&format!(" {name}=\"{value}\""));
+        framed.extend([" ", name, "=\"", &value, "\""]);
     }
     framed.push_str(">\n");
     framed.push_str(text);
     if !text.ends_with('\n') {
         framed.push('\n');
     }
-    framed.push_str(&format!("</{tag}>"));
+    framed.extend(["</", tag, ">"]);
     framed
 }
 

@@ -35,7 +35,8 @@ fn is_plain_get(arguments: &[String]) -> bool {
         match word.as_str() {
             "-s" | "-S" | "-f" | "-sS" | "-sSf" => {}
             "--max-time" => {
-                if !words.next().is_some_and(|limit| limit.parse::<u32>().is_ok()) {
+                let limit = words.next().map(|limit| limit.parse::<u32>());
+                if !matches!(limit, Some(Ok(_))) {
                     return false;
                 }
             }

@@ -144,7 +144,7 @@ fn environment(settings: &Settings, number: Option<u64>) -> String {
     let mut text =
         format!("cwd: {}\nshell: sh\nos: {}", settings.cwd.display(), std::env::consts::OS);
     if let Some(number) = number {
-        text.push_str(&format!("\nrequest: {number}"));
+        text = format!("{text}\nrequest: {number}");
     }
     frame("environment", &[], &text)
 }

@@ -13,6 +13,10 @@ use crate::defect::{Defect, Defects};
 /// As many links as the kernel follows before it gives up.
 const MAX_LINKS: usize = 40;
 
+/// Files that steer the agent wherever they stand: project rules, the mark of a project root, and
+/// the settings of curl, without which a download would not be plain.
+const OWN_NAMES: [&str; 4] = ["AGENTS.md", ".lab-root", ".curlrc", "curlrc"];
+
 /// The file that a call means, after every link and parent step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Target {
@@ -114,9 +118,9 @@ impl Workspace {
         let names = path.strip_prefix(&self.root).unwrap_or(path);
         self.own_files.iter().any(|file| file == path)
             || names.components().any(|part| is_own_folder(part.as_os_str()))
-            || path.file_name().is_some_and(|name| {
-                name.eq_ignore_ascii_case("AGENTS.md") || name.eq_ignore_ascii_case(".lab-root")
-            })
+            || path
+                .file_name()
+                .is_some_and(|name| OWN_NAMES.iter().any(|own| name.eq_ignore_ascii_case(own)))
     }
 
     /// Whether reading below this word of a command line could read the agent's own state. A path

@@ -1,6 +1,6 @@
 //! Acting on calls: match, rule, ask, run, answer.
 
-use super::{Session, SessionError};
+use super::life::{Session, SessionError};
 use crate::{
     approval::Decision,
     defect::Defect,

@@ -1,6 +1,9 @@
 //! Compaction: the history gives way to a summary, or stays as it was.
 
-use super::{Session, SessionError, turn::Sampled};
+use super::{
+    life::{Session, SessionError},
+    turn::Sampled,
+};
 use crate::{
     defect::Defect,
     events::Event,
@@ -20,10 +23,14 @@ impl Session {
             Sampled::Interrupted => Err("interrupted by the user".to_owned()),
             Sampled::Failed(error) => Err(error),
         };
-        match summary {
-            Ok(summary) => {
-                self.rules =
-                    rules::load(&self.settings.cwd, self.settings.trusted, &self.settings.defects)?;
+        let renewed = summary.and_then(|summary| {
+            rules::load(&self.settings.cwd, self.settings.trusted, &self.settings.defects)
+                .map(|rules| (summary, rules))
+                .map_err(|error| error.to_string())
+        });
+        match renewed {
+            Ok((summary, rules)) => {
+                self.rules = rules;
                 let context = request::context(&self.settings, &self.rules);
                 let item = request::summary(&summary, &self.settings.defects);
                 self.history.compact(context, item);

@@ -1,6 +1,6 @@
 //! One turn: sample, act on the calls, and sample again until the model only speaks.
 
-use super::{Ending, Session, SessionError};
+use super::life::{Ending, Session, SessionError};
 use crate::{
     defect::Defect,
     dialogue::Attended,
@@ -42,6 +42,8 @@ impl Session {
         self.events.emit(&Event::TurnStarted { turn: self.turns })?;
         self.history.extend(request::prompt(prompt, &self.settings.defects));
         let end = self.sample_until_final().await?;
+        // A steer that came too late for this turn's requests was still said before the next prompt.
+        self.add_steers();
         self.keep()?;
         match end {
             TurnEnd::Completed { final_text } => {

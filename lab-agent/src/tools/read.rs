@@ -5,7 +5,7 @@ use std::{
     io::{ErrorKind, Read},
 };
 
-use super::{OUTPUT_CAP, Outcome, capped};
+use super::outcome::{OUTPUT_CAP, Outcome, capped};
 use crate::workspace::Target;
 
 /// Reads the file, up to the size cap. Anything but a regular file is refused before it is opened,

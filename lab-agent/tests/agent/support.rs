@@ -36,6 +36,7 @@ pub(crate) struct Received {
 pub(crate) struct Server {
     port: u16,
     received: Arc<Mutex<Vec<Received>>>,
+    arrivals: Mutex<mpsc::Receiver<()>>,
     left: Arc<Mutex<VecDeque<Answer>>>,
 }
 
@@ -45,14 +46,21 @@ impl Server {
         let port = listener.local_addr().unwrap().port();
         let received = Arc::new(Mutex::new(Vec::new()));
         let left = Arc::new(Mutex::new(VecDeque::from(answers)));
+        let (arrived, arrivals) = mpsc::channel();
         let shared = (Arc::clone(&received), Arc::clone(&left));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let shared = (Arc::clone(&shared.0), Arc::clone(&shared.1));
-                std::thread::spawn(move || serve(stream.unwrap(), &shared.0, &shared.1));
+                let arrived = arrived.clone();
+                std::thread::spawn(move || serve(stream.unwrap(), &shared.0, &shared.1, &arrived));
             }
         });
-        Self { port, received, left }
+        Self { port, received, arrivals: Mutex::new(arrivals), left }
+    }
+
+    /// Waits for one more request to have arrived and taken its answer from the list.
+    pub(crate) fn wait_for_request(&self) {
+        self.arrivals.lock().unwrap().recv().unwrap();
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -76,7 +84,12 @@ impl Server {
     }
 }
 
-fn serve(stream: TcpStream, received: &Mutex<Vec<Received>>, left: &Mutex<VecDeque<Answer>>) {
+fn serve(
+    stream: TcpStream,
+    received: &Mutex<Vec<Received>>,
+    left: &Mutex<VecDeque<Answer>>,
+    arrived: &mpsc::Sender<()>,
+) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -105,6 +118,8 @@ fn serve(stream: TcpStream, received: &Mutex<Vec<Received>>, left: &Mutex<VecDeq
     } else {
         Answer::Status { code: 204, headers: "", body: "" }
     };
+    // A test that is over has stopped counting.
+    let _over = arrived.send(());
     write_answer(stream, answer);
 }
 
