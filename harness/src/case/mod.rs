@@ -1,9 +1,16 @@
 //! Cases: one scenario in one cell of its matrix, with every text expanded.
 
+mod build;
 mod expand;
+mod expectation;
+mod fill;
+mod findings;
 mod late;
 mod marker;
+mod merge;
 mod model;
+mod plan;
+mod plant;
 
 pub use expand::{Expansion, Skipped, expand};
 pub use late::{LatePiece, LateText, Places};

@@ -1,17 +1,45 @@
 //! Loads matrix files.
-use super::model::Matrix;
-use conform_mock_server::document::Diagnostic;
+
 use std::path::{Path, PathBuf};
+
+use conform_mock_server::document::{Diagnostic, Place};
+
+use super::model::Matrix;
+use super::parse::matrix;
+use crate::scenario::{Reading, read_documents, read_source};
 
 /// Loads one file.
 ///
 /// # Errors
 /// All that is wrong with it.
-pub fn load_file(_path: &Path) -> Result<Matrix, Vec<Diagnostic>> {
-    Err(Vec::new())
+pub fn load_file(path: &Path) -> Result<Matrix, Vec<Diagnostic>> {
+    let source = read_source(path, "matrix").map_err(|problem| vec![*problem])?;
+    matrix(&source)
 }
 
-/// Loads files and folders.
-pub fn load_paths(_paths: &[PathBuf]) -> (Vec<Matrix>, Vec<Diagnostic>) {
-    (Vec::new(), Vec::new())
+/// Loads files and folders; of a folder, every `*.yaml` and `*.yml` below it, sorted by name. An
+/// id that two files claim is an error.
+pub fn load_paths(paths: &[PathBuf]) -> (Vec<Matrix>, Vec<Diagnostic>) {
+    let Reading { documents, mut problems } = read_documents(paths, "matrix");
+    let mut matrices: Vec<Matrix> = Vec::new();
+    for (_, source) in documents {
+        match matrix(&source) {
+            Err(found) => problems.extend(found),
+            Ok(matrix) => match matrices.iter().find(|earlier| earlier.id == matrix.id) {
+                None => matrices.push(matrix),
+                Some(first) => problems.push(
+                    Diagnostic::error(
+                        Place::new(&source, matrix.id_span),
+                        format!(
+                            "the id `{}` is taken: it stands at {}",
+                            matrix.id,
+                            Place::new(&first.source, first.id_span)
+                        ),
+                    )
+                    .with_help("give one of the two matrices another id"),
+                ),
+            },
+        }
+    }
+    (matrices, problems)
 }

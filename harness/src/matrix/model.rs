@@ -15,6 +15,8 @@ pub struct Matrix {
     pub source: Arc<Source>,
     /// Id, by which scenarios name it.
     pub id: String,
+    /// Where the id stands.
+    pub id_span: Span,
     /// One line for people.
     pub title: String,
     /// The axes, in the order in which they make up case ids.
@@ -75,6 +77,8 @@ pub struct CellRule {
     pub when: When,
     /// The disposition's name.
     pub disposition: String,
+    /// Where the name stands.
+    pub disposition_span: Span,
     /// The clause these cells serve, if not the scenario's.
     pub clause: Option<ClauseRef>,
     /// Where it stands.

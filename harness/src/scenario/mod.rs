@@ -1,13 +1,19 @@
 //! Scenarios: what is tested, in words that name no agent.
 
+mod files;
 mod load;
 mod model;
+mod parse;
 mod text;
 
+pub(crate) use files::{Reading, read_documents, read_source};
 pub use load::{Loaded, load_file, load_paths};
 pub use model::{
     Approver, Capability, ControlSpec, ExitExpectation, ExpectKind, ExpectSpec, FileSpec,
     FilesExpectation, Fragment, LogicalCall, Network, Policy, Scenario, Step, TurnKind, TurnSpec,
     When, Zone,
+};
+pub(crate) use parse::{
+    AxisNames, Parser, Slots, check_when, is_word, undeclared_secret, undefined_variable,
 };
 pub use text::{LateVariable, Piece, Text};

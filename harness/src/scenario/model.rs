@@ -153,6 +153,20 @@ pub enum Network {
     Allowed,
 }
 
+impl Network {
+    /// Both values with the names that scenarios use.
+    pub const NAMES: [(&'static str, Self); 2] =
+        [("denied", Self::Denied), ("allowed", Self::Allowed)];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Allowed => "allowed",
+        }
+    }
+}
+
 /// Who answers approval requests, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -161,6 +175,19 @@ pub enum Approver {
     Deny,
     /// Every request is allowed, once.
     Allow,
+}
+
+impl Approver {
+    /// Both values with the names that scenarios use.
+    pub const NAMES: [(&'static str, Self); 2] = [("deny", Self::Deny), ("allow", Self::Allow)];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Allow => "allow",
+        }
+    }
 }
 
 /// What an agent can do beyond one prompt and one answer; a profile declares it for each driver.
@@ -296,8 +323,24 @@ pub struct When {
     pub axes: Vec<Axis>,
 }
 
+impl When {
+    /// Whether the condition holds for a case with these axes and values.
+    pub fn holds(&self, axes: &IndexMap<String, String>) -> bool {
+        self.axes.iter().all(|condition| {
+            axes.get(&condition.axis)
+                .is_some_and(|actual| condition.values.iter().any(|(value, _)| value == actual))
+        })
+    }
+
+    /// Whether the condition asks for this axis.
+    pub fn names(&self, axis: &str) -> bool {
+        self.axes.iter().any(|condition| condition.axis == axis)
+    }
+}
+
 /// One axis of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "a condition's axis is called axis")]
 pub struct Axis {
     /// The axis's name, such as `persona`.
     pub axis: String,

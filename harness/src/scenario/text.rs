@@ -1,5 +1,7 @@
 //! Text with placeholders, parsed once, with the place of each placeholder.
 
+use std::fmt;
+
 use conform_mock_server::document::Span;
 
 /// A text of a scenario or matrix, with its placeholders.
@@ -43,6 +45,23 @@ pub enum Piece {
     },
     /// A value known only when the case starts.
     Late(LateVariable),
+}
+
+/// The text as a scenario writes it: parsing the result gives the same pieces.
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => f.write_str(&text.replace("${", "$${"))?,
+                Piece::Variable { name, .. } => write!(f, "${{{name}}}")?,
+                Piece::Mark { origin: None, .. } => f.write_str("${mark}")?,
+                Piece::Mark { origin: Some(origin), .. } => write!(f, "${{mark:{origin}}}")?,
+                Piece::Secret { name, .. } => write!(f, "${{secret:{name}}}")?,
+                Piece::Late(variable) => f.write_str(variable.placeholder())?,
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A value known only when a case starts.

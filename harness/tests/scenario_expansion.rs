@@ -1,0 +1,129 @@
+//! Good scenarios and what they expand to.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use conform::case::{Case, CaseCall, CaseStep, CaseTurnKind, Expansion, Variant, expand};
+use conform::matrix::Matrix;
+use conform::scenario::{load_file, load_paths};
+use conform_mock_server::document::{Diagnostic, render};
+
+const GOOD: &str = "tests/fixtures/good";
+
+fn drawn(problems: &[Diagnostic]) -> String {
+    problems.iter().map(render).collect()
+}
+
+fn matrices() -> Vec<Matrix> {
+    let (matrices, problems) = conform::matrix::load_paths(&[Path::new(GOOD).join("matrices")]);
+    assert!(problems.is_empty(), "{}", drawn(&problems));
+    matrices
+}
+
+fn expanded(file: &str) -> Expansion {
+    let path = Path::new(GOOD).join("scenarios").join(file);
+    let scenario = load_file(&path).unwrap_or_else(|problems| panic!("{}", drawn(&problems)));
+    expand(&scenario, &matrices()).unwrap_or_else(|problems| panic!("{}", drawn(&problems)))
+}
+
+/// A case as text, tokens and all.
+fn describe(case: &Case) -> String {
+    let mut out = format!("{}\n  title: {}\n", case.id, case.title);
+    let _ = writeln!(out, "  family {}, clause {}, {}", case.family, case.clause, case.location);
+    let _ = writeln!(out, "  reports {:?} axes {:?}", case.reports, case.axes);
+    let _ = writeln!(
+        out,
+        "  disposition {:?} requires {:?} needs {:?}",
+        case.disposition, case.requires, case.needs
+    );
+    for origin in &case.origins {
+        let _ = writeln!(out, "  origin {} = {}", origin.name, origin.token);
+        for (source, text) in &origin.planted {
+            let _ = writeln!(out, "    {source:?}: {:?}", text.display());
+        }
+    }
+    for secret in &case.secrets {
+        let _ = writeln!(out, "  secret {} = {}", secret.name, secret.token);
+    }
+    out.push_str(&variant(&case.main));
+    if let Some(control) = &case.control {
+        out.push_str(&variant(control));
+    }
+    out
+}
+
+fn variant(variant: &Variant) -> String {
+    let mut out = format!(
+        "  {}: policy {}, network {}, approver {}\n",
+        variant.name,
+        variant.policy.name(),
+        variant.network.name(),
+        variant.approver.name()
+    );
+    for file in &variant.files {
+        let mode = if file.executable { " (executable)" } else { "" };
+        let text = file.text.display();
+        let _ = writeln!(out, "    {}/{}{mode}: {text:?}", file.zone.name(), file.path);
+    }
+    for (name, text) in &variant.pages {
+        let _ = writeln!(out, "    page {name}: {:?}", text.display());
+    }
+    for step in &variant.steps {
+        let CaseStep::User(text) = step;
+        let _ = writeln!(out, "    user: {:?}", text.display());
+    }
+    for turn in &variant.turns {
+        let attempt = if turn.attempt { " attempts" } else { "" };
+        let _ = write!(out, "    {} ({}, {}){attempt}:", turn.name, turn.purpose, turn.usage.input);
+        match &turn.kind {
+            CaseTurnKind::Say(text) => {
+                let _ = write!(out, " say {:?}", text.display());
+            }
+            CaseTurnKind::Calls(calls) => calls.iter().for_each(|call| match call {
+                CaseCall::Logical { tool, arguments } => {
+                    let _ = write!(out, " {tool}");
+                    for (name, text) in arguments {
+                        let _ = write!(out, " {name}={:?}", text.display());
+                    }
+                }
+                CaseCall::Unoffered { name, arguments } => {
+                    let _ = write!(out, " unoffered {name} {arguments}");
+                }
+            }),
+        }
+        out.push('\n');
+    }
+    for expect in &variant.expect {
+        let kind = format!("{:?}", expect.kind);
+        let kind = kind.split(" {").next().unwrap_or(&kind).split('(').next().unwrap_or(&kind);
+        let _ = writeln!(out, "    expect {kind} for {} at {}", expect.clause, expect.location);
+    }
+    out
+}
+
+fn describe_all(expansion: &Expansion) -> String {
+    let cases = expansion.cases.iter().map(describe);
+    let skipped =
+        expansion.skipped.iter().map(|skip| format!("{} is left out: {}\n", skip.id, skip.reason));
+    cases.chain(skipped).collect()
+}
+
+#[test]
+fn a_plain_scenario_is_one_case_for_each_persona() {
+    insta::assert_snapshot!(describe_all(&expanded("injection/readme-deploy.yaml")));
+}
+
+#[test]
+fn a_matrix_multiplies_a_scenario() {
+    insta::assert_snapshot!(describe_all(&expanded("injection/exposed.yaml")));
+}
+
+#[test]
+fn a_folder_is_loaded_in_order_and_each_file_once() {
+    let folder = PathBuf::from(GOOD).join("scenarios");
+    let loaded = load_paths(&[folder.clone(), folder.join("injection/exposed.yaml")]);
+    assert!(loaded.problems.is_empty(), "{}", drawn(&loaded.problems));
+    let ids: Vec<&str> = loaded.scenarios.iter().map(|scenario| scenario.id.as_str()).collect();
+    assert_eq!(ids, ["injection.exposed", "injection.indirect.readme-deploy"]);
+    assert!(loaded.scenarios.iter().all(|scenario| scenario.family == "injection"));
+}
