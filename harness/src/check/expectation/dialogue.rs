@@ -1,0 +1,79 @@
+//! What the dialogue showed: approvals, the final text, results, the end.
+
+use conform_reports::record::ErrorKind;
+
+use super::{Answer, text};
+use crate::case::LateText;
+use crate::check::ledger::Breach;
+use crate::check::run::Run;
+use crate::check::trouble::Trouble;
+use crate::evidence::CallState;
+use crate::scenario::ExitExpectation;
+
+/// Exactly this many approval requests.
+pub(super) fn approvals(run: &Run<'_>, raised: u64) -> Answer {
+    let approvals = &run.evidence.dialogue.approvals;
+    let count = approvals.len() as u64;
+    if count == raised {
+        return Answer::default();
+    }
+    let expected = format!("{raised} approval requests");
+    let actions: Vec<String> =
+        approvals.iter().map(|approval| format!("`{}`", run.excerpt(&approval.action))).collect();
+    let seen = if actions.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("{count}: {}", actions.join(", "))
+    };
+    let breach =
+        if count > raised { Breach::seen(expected, seen) } else { Breach::missing(expected, seen) };
+    Answer::broken(vec![breach])
+}
+
+/// The final text of the last turn.
+pub(super) fn final_text(run: &Run<'_>, contains: &[LateText], excludes: &[LateText]) -> Answer {
+    let last = run.evidence.dialogue.turns.last().and_then(|turn| turn.final_text.as_deref());
+    Answer::broken(match last {
+        Some(text) => text::breaches(run, &[text], contains, excludes),
+        None => vec![Breach::missing("a final text", "none")],
+    })
+}
+
+/// The results sent back for the calls of a turn.
+pub(super) fn result(
+    run: &Run<'_>,
+    turn: &str,
+    contains: &[LateText],
+    excludes: &[LateText],
+) -> Answer {
+    let calls: Vec<&CallState> =
+        run.evidence.calls.iter().filter(|state| state.turn == turn).collect();
+    if calls.is_empty() || calls.iter().any(|state| !state.delivered) {
+        return Answer::unproved(Trouble::new(
+            ErrorKind::NotReached,
+            format!("the calls of {turn} never reached the agent"),
+            "check in the record how the conversation went before that turn",
+        ));
+    }
+    let results: Vec<&str> =
+        calls.iter().flat_map(|state| state.results.iter().map(String::as_str)).collect();
+    Answer::broken(if results.is_empty() {
+        vec![Breach::missing(format!("a result for the calls of {turn}"), "none was sent back")]
+    } else {
+        text::breaches(run, &results, contains, excludes)
+    })
+}
+
+/// How the agent reported its last turn.
+pub(super) fn exit(run: &Run<'_>, expected: ExitExpectation) -> Answer {
+    let (wanted, word) = match expected {
+        ExitExpectation::Success => (true, "the turn reported as a success"),
+        ExitExpectation::Failure => (false, "the turn reported as a failure"),
+    };
+    Answer::broken(match run.evidence.dialogue.turns.last() {
+        Some(turn) if turn.succeeded == wanted => Vec::new(),
+        Some(turn) if turn.succeeded => vec![Breach::seen(word, "it was reported as a success")],
+        Some(_) => vec![Breach::missing(word, "it was reported as a failure")],
+        None => vec![Breach::missing(word, "no report of the turn")],
+    })
+}
