@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::driver::DriverKind;
 use super::template::{TemplateError, render};
-use crate::scenario::{Capability, Network, Policy};
+use crate::scenario::{Capability, Network, Policy, ResultClass};
 
 /// All that is known about one agent (`agents/NAME.toml`).
 ///
@@ -52,6 +52,13 @@ pub struct Profile {
     /// Paths in the case tree (globs) that are the agent's own state and never judged.
     #[serde(default)]
     pub own_state: Vec<String>,
+    /// How the results of each class read: regular expressions.
+    #[serde(default)]
+    pub results: IndexMap<ResultClass, Vec<String>>,
+    /// Results that say that the agent's own sandbox could not be set up on this machine (regular
+    /// expressions): nothing can be said about containment then.
+    #[serde(default)]
+    pub broken_confinement: Vec<String>,
     /// Values that differ from run to run, and what stands for them in hashes and comparisons.
     #[serde(default)]
     pub normalise: Vec<Normalisation>,
@@ -100,7 +107,12 @@ pub struct Launch {
 
 /// How the final text and the success of a turn are read from standard output.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "format")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    tag = "format"
+)]
 pub enum OutputRule {
     /// The whole output is the final text.
     Text,
@@ -264,8 +276,9 @@ pub enum ProfileError {
 }
 
 /// The logical tools and the names of their arguments.
-pub const LOGICAL_TOOLS: [(&str, &[&str]); 5] = [
+pub const LOGICAL_TOOLS: [(&str, &[&str]); 6] = [
     ("shell", &["command"]),
+    ("privileged", &["command"]),
     ("read", &["path"]),
     ("write", &["path", "text"]),
     ("edit", &["path", "old", "new"]),

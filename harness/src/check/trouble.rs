@@ -1,5 +1,6 @@
 //! Trouble: why a run says nothing about the agent.
 
+use conform_mock_server::capture::SegmentKind;
 use conform_mock_server::journal::Outcome;
 use conform_reports::record::{ErrorKind, Exit, VariantName, Verdict};
 
@@ -67,6 +68,14 @@ pub(super) fn worthless(run: &Run<'_>) -> Option<Trouble> {
             "check that the profile's files and environment point the agent to the mock",
         ));
     }
+    if let Some(result) = broken_confinement(run) {
+        return Some(Trouble::new(
+            ErrorKind::Prerequisite,
+            format!("the agent's own sandbox could not be set up here: {}", run.excerpt(result)),
+            "nothing is proved about containment; make the agent's sandbox work on this machine \
+             (its documentation says what it needs)",
+        ));
+    }
     evidence.requests.iter().find_map(|request| match &request.outcome {
         Outcome::NotOffered { turn, tool, offered } => Some(Trouble::new(
             ErrorKind::ProfileDrift,
@@ -79,6 +88,19 @@ pub(super) fn worthless(run: &Run<'_>) -> Option<Trouble> {
         )),
         _ => None,
     })
+}
+
+/// A result that says so.
+fn broken_confinement<'a>(run: &Run<'a>) -> Option<&'a str> {
+    let results = run
+        .evidence
+        .requests
+        .iter()
+        .flat_map(|request| &request.capture.segments)
+        .filter(|segment| segment.kind == SegmentKind::Result);
+    results
+        .map(|segment| segment.text.as_str())
+        .find(|text| run.bench.patterns.is_broken_confinement(text))
 }
 
 /// The conversation left the script.

@@ -110,7 +110,7 @@ fn check_profile(name: &str, text: &str) -> anyhow::Result<()> {
 }
 
 fn check_baseline(name: &str, text: &str) -> anyhow::Result<()> {
-    Ok(conform::run::Baseline::parse_any(name, text).map(drop)?)
+    Ok(conform::run::Baseline::check(name, text)?)
 }
 
 fn say_coverage(suite: &Suite) {

@@ -92,7 +92,10 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => explain::main(&args),
         Command::Agents(args) => agents::main(args),
         Command::Serve(args) => serve::main(args),
-        Command::LabAgent { arguments } => return conform_lab_agent::main(arguments),
+        Command::LabAgent { arguments } => {
+            let name = std::ffi::OsString::from("lab-agent");
+            return conform_lab_agent::main(std::iter::once(name).chain(arguments));
+        }
         Command::Keeper { .. } => return conform::sandbox::keeper::main(),
     };
     match result {

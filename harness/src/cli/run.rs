@@ -1,7 +1,7 @@
 //! `conform run`.
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal as _};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,17 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use conform::agent::install::Store;
 use conform::agent::registry::Registry;
+use conform::case::Case;
 use conform::run::{Baseline, Finished, Options, Subject, SubjectName};
-use conform::sandbox::Isolation;
-use conform_reports::console::{Console, ConsoleOptions};
+use conform::sandbox::{Isolation, IsolationOutcome, probe};
+use conform_lab_agent::Defect;
+use conform_mock_server::document::did_you_mean;
+use conform_reports::console::{Console, ConsoleOptions, StatusLevel, When};
 use conform_reports::gate::{Gate, Outcome};
 use conform_reports::junit;
-use conform_reports::record::{CaseRecord, Header, SCHEMA, Severity, Verdict, Writer};
+use conform_reports::record::{
+    CaseRecord, Header, SCHEMA, Severity, VariantName, Verdict, Writer, now,
+};
 use tokio::sync::watch;
 
 use super::Status;
@@ -62,6 +67,9 @@ pub(crate) struct RunArgs {
     /// Write a JUnit report to this file
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Which cases get a line as they finish [default: notable on a terminal, else all]
+    #[arg(long, value_enum)]
+    status: Option<StatusArg>,
     /// Keep the folders of the cases, and every request body
     #[arg(long)]
     keep: bool,
@@ -85,6 +93,29 @@ enum GateArg {
     Should,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum StatusArg {
+    /// None
+    None,
+    /// Those that can close the gate
+    Fail,
+    /// All but pass and skip
+    Notable,
+    /// All
+    All,
+}
+
+impl From<StatusArg> for StatusLevel {
+    fn from(arg: StatusArg) -> Self {
+        match arg {
+            StatusArg::None => Self::None,
+            StatusArg::Fail => Self::Fail,
+            StatusArg::Notable => Self::Notable,
+            StatusArg::All => Self::All,
+        }
+    }
+}
+
 pub(crate) fn main(args: RunArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
     let registry = Registry::new(args.profiles.clone());
@@ -99,43 +130,44 @@ pub(crate) fn main(args: RunArgs) -> anyhow::Result<Status> {
 
 async fn execute(
     args: &RunArgs,
-    cases: Vec<conform::case::Case>,
+    cases: Vec<Case>,
     subjects: &[Arc<Subject>],
     baselines: &mut [Baseline],
 ) -> anyhow::Result<Status> {
-    let options = options(args)?;
-    let header = header(args, &options, subjects, cases.len());
+    let Some((options, isolation)) = options(args).await? else { return Ok(Status::Errors) };
+    let header = header(args, &options, isolation, subjects, cases.len());
     let folder = record_folder(args)?;
     let mut writer = Writer::create(&folder, &header)?;
-    let mut junit_file = args.junit.as_deref().map(create).transpose()?;
-    let mut console = Console::new(console_options(), std::io::stdout());
+    let junit_file = args.junit.as_deref().map(create).transpose()?;
+    let severity = match args.gate {
+        GateArg::Must => Severity::Must,
+        GateArg::Should => Severity::Should,
+    };
+    let gate = Gate { severity };
+    let look =
+        ConsoleOptions::for_stdout(When::Auto, When::Auto, args.status.map(Into::into), gate, Some(folder));
+    let mut console = Console::new(look, std::io::stdout());
     console.started(&header)?;
 
-    let interrupted = watch_interrupts();
     let mut records: Vec<CaseRecord> = Vec::new();
     let mut trouble = None;
-    let keep_bodies = args.keep;
     let report = |finished: Finished| {
-        let written = write(&mut writer, finished, keep_bodies, &mut records)
+        let written = write(&mut writer, finished, args.keep, &mut records)
             .and_then(|record| Ok(console.case(record)?));
         if let Err(error) = written {
             // Told once, at the end: a full disk must not end the run.
             trouble.get_or_insert(error);
         }
     };
+    let interrupted = watch_interrupts();
     let end = conform::run::run(subjects, cases, options, baselines, interrupted, report).await?;
     if let Err(error) = writer.finish(&end) {
         trouble.get_or_insert(error.into());
     }
-    if let Some(file) = &mut junit_file {
-        junit::write(&header, &records, file).context("cannot write the JUnit report")?;
+    console.finished(&end)?;
+    if let Some(file) = junit_file {
+        junit::write(&records, &header, &end, gate, file)?;
     }
-    let severity = match args.gate {
-        GateArg::Must => Severity::Must,
-        GateArg::Should => Severity::Should,
-    };
-    let gate = Gate { severity };
-    console.finished(gate, &end, &records, &folder)?;
     if let Some(error) = trouble {
         super::say_error(&error.context("the record is not complete"));
         return Ok(Status::Errors);
@@ -161,7 +193,9 @@ fn write<'r>(
     let mut result = Ok(());
     if keep_bodies || !is_plain {
         for body in bodies {
-            match writer.body(&record.case, body.variant, body.number, &body.json) {
+            let kept =
+                writer.body(&record.agent, &record.case, body.variant, body.number, &body.json);
+            match kept {
                 Ok(path) => attach(&mut record, body.variant, body.number, path),
                 Err(error) => result = Err(error),
             }
@@ -175,16 +209,16 @@ fn write<'r>(
 
 fn attach(
     record: &mut CaseRecord,
-    variant: conform_reports::record::VariantName,
+    variant: VariantName,
     number: u64,
-    path: String,
+    path: Option<String>,
 ) {
     let request = record
         .evidence
         .get_mut(&variant)
         .and_then(|run| run.requests.iter_mut().find(|request| request.number == number));
     if let Some(request) = request {
-        request.body = Some(path);
+        request.body = path;
     }
 }
 
@@ -216,11 +250,11 @@ fn subjects(
 }
 
 fn check_defect(name: &str) -> anyhow::Result<()> {
-    let known = conform_lab_agent::defect_names();
-    if known.contains(&name) {
+    let cards: Vec<_> = Defect::ALL.iter().map(|defect| defect.card()).collect();
+    if cards.iter().any(|card| card.name == name) {
         return Ok(());
     }
-    let help = conform_mock_server::document::did_you_mean(name, known);
+    let help = did_you_mean(name, cards.iter().map(|card| card.name));
     anyhow::bail!("the lab agent has no defect `{name}`: {help}")
 }
 
@@ -245,40 +279,62 @@ fn baseline(
     }
 }
 
-fn options(args: &RunArgs) -> anyhow::Result<Options> {
+/// How the run is carried out, and how its cases are confined; `None` when they cannot be confined
+/// as asked, which has been said then.
+async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
+    let keeper = std::env::current_exe().context("cannot find this program's own file")?;
+    let wanted = match args.isolation {
+        IsolationArg::Auto => Isolation::Auto,
+        IsolationArg::None => Isolation::None,
+        IsolationArg::Strict => Isolation::Strict,
+    };
+    // Found out once, so that all cases are confined alike.
+    let (isolation, description) = match wanted {
+        Isolation::None => (Isolation::None, "none (as asked)".to_owned()),
+        Isolation::Auto | Isolation::Strict => {
+            let outcome = probe(Some(keeper.clone())).await?;
+            let isolation = match (&outcome, wanted) {
+                (IsolationOutcome::Network, _) => Isolation::Strict,
+                (IsolationOutcome::None { why }, Isolation::Strict) => {
+                    anstream::eprintln!("error: cases cannot be confined: {why}; use --isolation auto to run all the same");
+                    return Ok(None);
+                }
+                (IsolationOutcome::None { .. }, _) => Isolation::None,
+            };
+            (isolation, outcome.to_string())
+        }
+    };
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Ok(Options {
+    let options = Options {
         jobs: args.jobs.unwrap_or(processors).max(1),
         time_limit: Duration::from_secs(args.time_limit),
-        isolation: match args.isolation {
-            IsolationArg::Auto => Isolation::Auto,
-            IsolationArg::None => Isolation::None,
-            IsolationArg::Strict => Isolation::Strict,
-        },
-        case_parent: conform::sandbox::case_parent()?,
+        isolation,
+        case_parent: conform::cache::case_parent()?,
         keep: args.keep,
-        keeper: std::env::current_exe().context("cannot find this program's own file")?,
+        keeper,
         repeat: args.repeat.max(1),
-    })
+    };
+    Ok(Some((options, description)))
 }
 
 fn header(
     args: &RunArgs,
     options: &Options,
+    isolation: String,
     subjects: &[Arc<Subject>],
     cases: usize,
 ) -> Header {
     Header {
         schema: SCHEMA,
         conform: env!("CARGO_PKG_VERSION").to_owned(),
-        started: conform_reports::record::now(),
+        started: now(),
         agents: subjects
             .iter()
             .filter_map(|subject| Some(subject.reference(subject.profile.drivers.first()?)))
             .collect(),
         selection: args.selection.paths.iter().map(|path| path.display().to_string()).collect(),
         cases: cases * subjects.len(),
-        isolation: conform::sandbox::describe(options.isolation),
+        isolation,
         jobs: options.jobs,
     }
 }
@@ -292,7 +348,7 @@ fn record_folder(args: &RunArgs) -> anyhow::Result<PathBuf> {
         format!("cannot make {}; name another folder with --record", runs.display())
     })?;
     // The time makes it findable; the rest keeps two runs of one second apart.
-    let prefix = format!("{}-", conform_reports::record::now().replace(':', ""));
+    let prefix = format!("{}-", now().replace(':', ""));
     let folder = tempfile::Builder::new().prefix(&prefix).rand_bytes(4).tempdir_in(&runs)?;
     Ok(folder.keep())
 }
@@ -301,10 +357,6 @@ fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
     let file = File::create(path)
         .with_context(|| format!("cannot write the JUnit report {}", path.display()))?;
     Ok(BufWriter::new(file))
-}
-
-fn console_options() -> ConsoleOptions {
-    ConsoleOptions::for_terminal(std::io::stdout().is_terminal() && std::io::stderr().is_terminal())
 }
 
 /// Turns true at the first interrupt or termination signal.

@@ -34,11 +34,21 @@ pub(crate) fn main(args: ServeArgs) -> anyhow::Result<Status> {
     };
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), args.port);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let summary = runtime.block_on(async {
+        let serving = serve(ServeOptions { listen, script }).await?;
+        anstream::println!("{}", serde_json::to_string(&serving.ready())?);
         let shutdown = async {
             // Without a signal handler there is no way to end but to be killed, which works too.
             let _ = tokio::signal::ctrl_c().await;
         };
-        serve(ServeOptions { listen, script }, shutdown).await
-    })
+        anyhow::Ok(serving.run_until(shutdown).await)
+    })?;
+    anstream::eprintln!(
+        "{} requests, {} answered by the script, {} turns unused, {} mismatches",
+        summary.requests,
+        summary.served,
+        summary.unused.len(),
+        summary.mismatches.len()
+    );
+    Ok(if summary.mismatches.is_empty() { Status::Success } else { Status::GateFails })
 }

@@ -9,13 +9,15 @@ use serde_json::{Map, Value};
 use super::tree::OwnState;
 use crate::agent::profile::Profile;
 use crate::case::Places;
-use crate::scenario::Zone;
+use crate::scenario::{ResultClass, Zone};
 
 /// The patterns of a profile, compiled once for all of its cases.
 #[derive(Debug, Clone, Default)]
 pub struct Patterns {
     own_state: OwnState,
     replacements: Vec<(Regex, String)>,
+    results: Vec<(ResultClass, Regex)>,
+    broken_confinement: Vec<Regex>,
 }
 
 /// A pattern of a profile is not one.
@@ -49,10 +51,7 @@ impl Patterns {
         let mut replacements = Vec::new();
         for rule in &profile.normalise {
             let regex = Regex::new(&rule.pattern).map_err(|error| {
-                // The library draws the pattern again over several lines; its last says why.
-                let text = error.to_string();
-                let why = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-                fail("normalise", "regular expression", &rule.pattern, why.to_owned())
+                fail("normalise", "regular expression", &rule.pattern, last_line(&error.to_string()))
             })?;
             if regex.is_match("") {
                 let why = "it matches the empty text".to_owned();
@@ -60,13 +59,55 @@ impl Patterns {
             }
             replacements.push((regex, rule.with.clone()));
         }
-        Ok(Self { own_state, replacements })
+        let regex = |field, pattern: &String| {
+            Regex::new(pattern).map_err(|error| {
+                fail(field, "regular expression", pattern, last_line(&error.to_string()))
+            })
+        };
+        let mut results = Vec::new();
+        for (class, patterns) in &profile.results {
+            for pattern in patterns {
+                results.push((*class, regex("results", pattern)?));
+            }
+        }
+        let broken_confinement = profile
+            .broken_confinement
+            .iter()
+            .map(|pattern| regex("broken-confinement", pattern))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { own_state, replacements, results, broken_confinement })
+    }
+
+    /// Whether the profile says how results of this class read.
+    pub fn knows_class(&self, class: ResultClass) -> bool {
+        self.results.iter().any(|(known, _)| *known == class)
+    }
+
+    /// The classes as which a result reads; more than one means that they are not told apart.
+    pub fn classes(&self, result: &str) -> Vec<ResultClass> {
+        let mut classes: Vec<ResultClass> = Vec::new();
+        for (class, pattern) in &self.results {
+            if pattern.is_match(result) && !classes.contains(class) {
+                classes.push(*class);
+            }
+        }
+        classes
+    }
+
+    /// Whether a result says that the agent's own confinement could not be set up.
+    pub fn is_broken_confinement(&self, result: &str) -> bool {
+        self.broken_confinement.iter().any(|pattern| pattern.is_match(result))
     }
 
     /// The agent's own state.
     pub fn own_state(&self) -> &OwnState {
         &self.own_state
     }
+}
+
+/// The library draws the pattern again over several lines; its last line says why.
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 /// Replaces what differs between two runs of a case: first the mock's address and the case's

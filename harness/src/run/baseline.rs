@@ -79,11 +79,7 @@ impl Baseline {
         agent: &str,
         version: &str,
     ) -> Result<Self, BaselineError> {
-        let invalid = |message: String| BaselineError::Invalid { path: path.to_owned(), message };
-        let file: File = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
-        if file.schema != 1 {
-            return Err(invalid(format!("`schema = {}` is not known; this is schema 1", file.schema)));
-        }
+        let (baseline, file) = Self::read(path, text)?;
         if (file.agent.as_str(), file.version.as_str()) != (agent, version) {
             return Err(BaselineError::Other {
                 path: path.to_owned(),
@@ -91,16 +87,33 @@ impl Baseline {
                 wanted: format!("{agent}@{version}"),
             });
         }
+        Ok(baseline)
+    }
+
+    /// Looks whether a text is a baseline of any agent; `path` is for messages.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn check(path: &str, text: &str) -> Result<(), BaselineError> {
+        Self::read(path, text).map(drop)
+    }
+
+    fn read(path: &str, text: &str) -> Result<(Self, File), BaselineError> {
+        let invalid = |message: String| BaselineError::Invalid { path: path.to_owned(), message };
+        let file: File = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
+        if file.schema != 1 {
+            return Err(invalid(format!("`schema = {}` is not known; this is schema 1", file.schema)));
+        }
         let mut entries = Vec::new();
-        for entry in file.known {
+        for entry in &file.known {
             if crate::clause::ClauseRef::find(&entry.clause).is_none() {
                 return Err(invalid(format!("`{}` is not a clause", entry.clause)));
             }
             let glob = Glob::new(&entry.case).map_err(|error| invalid(error.to_string()))?;
             let cases = glob.compile_matcher();
-            entries.push(Known { entry, cases, ran: false, met: false });
+            entries.push(Known { entry: entry.clone(), cases, ran: false, met: false });
         }
-        Ok(Self { entries })
+        Ok((Self { entries }, file))
     }
 
     /// Turns a fail into `known` when every one of its findings is in the baseline, and notes

@@ -8,7 +8,7 @@ use crate::check::ledger::Breach;
 use crate::check::run::Run;
 use crate::check::trouble::Trouble;
 use crate::evidence::CallState;
-use crate::scenario::ExitExpectation;
+use crate::scenario::{ExitExpectation, ResultClass};
 
 /// Exactly this many approval requests.
 pub(super) fn approvals(run: &Run<'_>, raised: u64) -> Answer {
@@ -43,8 +43,8 @@ pub(super) fn final_text(run: &Run<'_>, contains: &[LateText], excludes: &[LateT
 pub(super) fn result(
     run: &Run<'_>,
     turn: &str,
-    contains: &[LateText],
-    excludes: &[LateText],
+    class: Option<ResultClass>,
+    (contains, excludes): (&[LateText], &[LateText]),
 ) -> Answer {
     let calls: Vec<&CallState> =
         run.evidence.calls.iter().filter(|state| state.turn == turn).collect();
@@ -57,11 +57,44 @@ pub(super) fn result(
     }
     let results: Vec<&str> =
         calls.iter().flat_map(|state| state.results.iter().map(String::as_str)).collect();
-    Answer::broken(if results.is_empty() {
-        vec![Breach::missing(format!("a result for the calls of {turn}"), "none was sent back")]
-    } else {
-        text::breaches(run, &results, contains, excludes)
-    })
+    if results.is_empty() {
+        let expected = format!("a result for the calls of {turn}");
+        return Answer::broken(vec![Breach::missing(expected, "none was sent back")]);
+    }
+    let mut breaches = text::breaches(run, &results, contains, excludes);
+    if let Some(class) = class {
+        match class_breaches(run, class, &results) {
+            Ok(found) => breaches.extend(found),
+            Err(trouble) => return Answer { breaches, trouble: Some(trouble) },
+        }
+    }
+    Answer::broken(breaches)
+}
+
+/// Results that do not read as this class, by the profile's rules.
+fn class_breaches(
+    run: &Run<'_>,
+    class: ResultClass,
+    results: &[&str],
+) -> Result<Vec<Breach>, Trouble> {
+    let patterns = run.bench.patterns;
+    if !patterns.knows_class(class) {
+        let profile = &run.bench.profile.name;
+        return Err(Trouble::new(
+            ErrorKind::ProfileDrift,
+            format!("the profile `{profile}` does not say how a {} result reads", class.name()),
+            format!("add patterns to `results.{}` in the profile", class.name()),
+        ));
+    }
+    let is_other = |result: &&&str| patterns.classes(result) != [class];
+    let breach = |result: &&str| {
+        let classes = patterns.classes(result);
+        let names: Vec<_> = classes.iter().map(|class| class.name()).collect();
+        let read = if names.is_empty() { "nothing known".to_owned() } else { names.join(" and ") };
+        let seen = format!("one that reads as {read}: {}", run.excerpt(result));
+        Breach::seen(format!("a result that reads as {}", class.name()), seen)
+    };
+    Ok(results.iter().filter(is_other).map(breach).collect())
 }
 
 /// How the agent reported its last turn.

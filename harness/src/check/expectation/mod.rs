@@ -51,8 +51,8 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
         ExpectKind::Files(expected) => files::check(run, expected),
         ExpectKind::Sink { sink, receives } => sink::check(run, sink, receives.as_ref()),
         ExpectKind::Final { contains, excludes } => dialogue::final_text(run, contains, excludes),
-        ExpectKind::Result { turn, contains, excludes, .. } => {
-            dialogue::result(run, turn, contains, excludes)
+        ExpectKind::Result { turn, class, contains, excludes, .. } => {
+            dialogue::result(run, turn, *class, (contains, excludes))
         }
         ExpectKind::Exit(expected) => dialogue::exit(run, *expected),
     }
@@ -85,8 +85,12 @@ pub(super) fn name(kind: &ExpectKind<LateText>) -> String {
         ExpectKind::Final { contains, excludes } => {
             format!("final text {}", text::names(contains, excludes))
         }
-        ExpectKind::Result { turn, contains, excludes, .. } => {
-            format!("result of {turn} {}", text::names(contains, excludes))
+        ExpectKind::Result { turn, class, contains, excludes, .. } => {
+            let class = class.map(|class| format!("is {}", class.name()));
+            let texts = (!contains.is_empty() || !excludes.is_empty())
+                .then(|| text::names(contains, excludes));
+            let asked: Vec<String> = class.into_iter().chain(texts).collect();
+            format!("result of {turn} {}", asked.join(", "))
         }
         ExpectKind::Exit(ExitExpectation::Success) => "the turn ends as a success".to_owned(),
         ExpectKind::Exit(ExitExpectation::Failure) => "the turn ends as a failure".to_owned(),
