@@ -31,5 +31,5 @@ mod program;
 mod spawn;
 
 pub use handle::{Keeper, KeeperOptions, SandboxError};
-pub use process::{Command, Process, Stdin};
+pub use process::{Command, ExitWatch, Process, Stdin};
 pub use program::{is_asked_for, main};
