@@ -64,8 +64,10 @@ impl Transcript {
 /// Cuts a stream into lines.
 #[derive(Debug)]
 pub(super) struct Lines {
-    pending: Vec<u8>,
-    /// How far `pending` was searched.
+    bytes: Vec<u8>,
+    /// Where the next line starts in `bytes`.
+    start: usize,
+    /// How far `bytes` was searched for an end of line.
     searched: usize,
     /// Longest line; of a longer one only the start is kept.
     limit: usize,
@@ -74,35 +76,38 @@ pub(super) struct Lines {
 impl Lines {
     /// Nothing read yet.
     pub(super) fn new(limits: Limits) -> Self {
-        Self { pending: Vec::new(), searched: 0, limit: limits.output }
+        Self { bytes: Vec::new(), start: 0, searched: 0, limit: limits.output }
     }
 
     /// Adds what was read.
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        self.pending.extend(bytes);
+        self.bytes.drain(..self.start);
+        self.searched -= self.start;
+        self.start = 0;
+        self.bytes.extend(bytes);
     }
 
     /// The next whole line, without its end.
     pub(super) fn next(&mut self) -> Option<Vec<u8>> {
-        let Some(end) = self.pending[self.searched..].iter().position(|byte| *byte == b'\n') else {
-            // Over the limit, the newest bytes make room, so that an endless line takes no memory.
-            self.pending.truncate(self.limit);
-            self.searched = self.pending.len();
+        let Some(end) = self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') else {
+            // Of an endless line the end is dropped, so that it takes no more and more memory.
+            self.bytes.truncate(self.start + self.limit);
+            self.searched = self.bytes.len();
             return None;
         };
-        let mut line: Vec<u8> = self.pending.drain(..=self.searched + end).collect();
-        self.searched = 0;
-        line.pop();
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
+        let end = self.searched + end;
+        let line = &self.bytes[self.start..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+        self.start = end + 1;
+        self.searched = self.start;
         Some(line)
     }
 
     /// What stands after the last line's end.
     pub(super) fn rest(&mut self) -> Option<Vec<u8>> {
-        self.searched = 0;
-        Some(std::mem::take(&mut self.pending)).filter(|line| !line.is_empty())
+        let line = self.bytes.split_off(self.start);
+        self.searched = self.start;
+        Some(line).filter(|line| !line.is_empty())
     }
 }
 
@@ -143,7 +148,7 @@ mod tests {
         for _ in 0..100 {
             lines.push(b"xxxx");
             assert_eq!(lines.next(), None);
-            assert!(lines.pending.len() <= 4);
+            assert!(lines.bytes.len() <= 4);
         }
         lines.push(b"\nab\r\n");
         assert_eq!(lines.next().unwrap(), b"xxxx");
