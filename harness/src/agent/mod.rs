@@ -1,3 +1,4 @@
 //! Agents: profiles, installation, and lowering to native calls.
 
+pub mod install;
 pub mod profile;
