@@ -2,14 +2,15 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use conform_mock_server::capture::Authority;
 use conform_mock_server::wire::Wire;
-use conform_reports::record::FileChangeKind;
+use conform_reports::record::{FileChangeKind, Placement};
 use serde_json::json;
 
 use super::*;
-use crate::case::Secret;
+use crate::case::{OriginSource, Secret};
 use crate::check::fixture::{
-    call_turn, case, change, opening, places, profile, request, result, say_turn,
+    call_turn, case, change, opening, origin, places, profile, request, result, say_turn,
 };
 use crate::evidence::outputs_unknown;
 
@@ -52,6 +53,8 @@ fn collected(mut journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence
     }
     let mut case = case();
     case.main.turns = vec![call_turn("turn 1", true), say_turn("turn 2")];
+    let notes = OriginSource::Page("notes".into());
+    case.origins = vec![origin("notes", &[(notes, "a \"quoted\" cfmnotes\n")])];
     case.secrets = vec![Secret { name: "key".into(), token: TOKEN.into() }];
     let folder = tempfile::tempdir().expect("a folder");
     let empty = Snapshot::take(folder.path()).expect("a snapshot");
@@ -202,6 +205,65 @@ fn results_are_those_of_later_requests_of_the_same_purpose() {
     let found = |id| results(&requests, &Purpose::main(), 1, id);
     assert_eq!(found("call_1"), ["ok", "one\ntwo"]);
     assert_eq!(found("call_2"), Vec::<String>::new());
+}
+
+/// A history on the Responses wire: the base text, the user's words, the call and its result.
+fn history(result: &Value) -> Value {
+    json!({
+        "instructions": "Base.",
+        "input": [
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Do it."}]},
+            {
+                "type": "function_call", "call_id": "call_1", "name": "read",
+                "arguments": "{\"path\":\"x\"}"
+            },
+            {"type": "function_call_output", "call_id": "call_1", "output": result}
+        ],
+        "tools": [{"type": "function", "name": "read", "description": "Reads.", "parameters": {}}]
+    })
+}
+
+/// The evidence of a run whose second request holds this result.
+fn read_and_said(result: &Value) -> Evidence {
+    let first = json!({"instructions": "Base.", "input": "Do it."});
+    collected(
+        vec![
+            model(&first, served_turn(0, &["call_1"]), Delivery::Complete),
+            model(&history(result), served_turn(1, &[]), Delivery::Complete),
+        ],
+        &[],
+    )
+}
+
+#[test]
+fn planted_texts_and_secrets_are_found_in_captured_requests() {
+    let output = json!({"stdout": format!("a \"quoted\" cfmnotes\n{TOKEN}")}).to_string();
+    let evidence = read_and_said(&json!(output));
+    let request = &evidence.requests[1];
+    let [found] = &request.origins[..] else { panic!("{:?}", request.origins) };
+    let segment = &request.capture.segments[found.segment];
+    assert_eq!((segment.pointer.as_str(), segment.authority), ("/input/2/output", Authority::Tool));
+    assert_eq!(&segment.text[found.extent.clone()], r#"a \"quoted\" cfmnotes"#);
+    assert_eq!(found.placement, Placement::Changed);
+    assert_eq!(request.secrets, [(found.segment, "key".to_owned())]);
+    // A secret in a segment is not counted again for the body.
+    assert_eq!(request.stray_secrets, []);
+    assert_eq!(evidence.requests[0].origins, []);
+}
+
+#[test]
+fn a_call_is_answered_by_the_result_in_a_later_request() {
+    let parts = json!([
+        {"type": "input_text", "text": "denied"}, {"type": "input_text", "text": "by the user"}
+    ]);
+    for (result, text) in
+        [(json!("denied"), "denied"), (parts, "denied\nby the user"), (json!(""), "")]
+    {
+        let evidence = read_and_said(&result);
+        assert!(evidence.attempts[0].was_reached());
+        assert_eq!(evidence.attempts[0].results, [text]);
+        assert_eq!(evidence.attempts, evidence.calls);
+    }
 }
 
 #[test]
