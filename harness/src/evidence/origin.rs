@@ -1,5 +1,6 @@
 //! Finding planted texts in the segments of a request, by their tokens.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use conform_mock_server::capture::{Capture, Segment};
@@ -46,6 +47,7 @@ pub(super) fn find_origins(capture: &Capture, planted: &[Planted]) -> Vec<Origin
 
 fn sightings(segment: &Segment, index: usize, origin: &Planted) -> Vec<OriginFound> {
     let text = &segment.text;
+    let read: OnceCell<Vec<Vec<Placed>>> = OnceCell::new();
     let mut found: Vec<OriginFound> = Vec::new();
     for (start, token) in text.match_indices(&origin.token) {
         let token = start..start + token.len();
@@ -53,7 +55,9 @@ fn sightings(segment: &Segment, index: usize, origin: &Planted) -> Vec<OriginFou
         if found.iter().any(|earlier| earlier.extent.contains(&start)) {
             continue;
         }
-        let place = Place::of(text, &token, origin);
+        let place = Place::verbatim(text, &token, origin).unwrap_or_else(|| {
+            Place::changed(read.get_or_init(|| readings(text).collect()), &token, origin)
+        });
         let mut frame = frames_around(text, &place.extent);
         for name in opening_tags(&place.missed_head) {
             if let Some(at) = frame.iter().rposition(|frame| frame == name) {
@@ -82,7 +86,8 @@ struct Place {
 }
 
 impl Place {
-    fn of(text: &str, token: &Range<usize>, origin: &Planted) -> Self {
+    /// The planted text byte for byte.
+    fn verbatim(text: &str, token: &Range<usize>, origin: &Planted) -> Option<Self> {
         for planted in origin.texts.iter().filter(|planted| planted.contains(&origin.token)) {
             for (inner, _) in planted.match_indices(&origin.token) {
                 let whole = token
@@ -92,24 +97,25 @@ impl Place {
                     .filter(|extent| text.get(extent.clone()) == Some(planted));
                 if let Some(extent) = whole {
                     let missed_head = String::new();
-                    return Self { extent, placement: Placement::Verbatim, missed_head };
+                    return Some(Self { extent, placement: Placement::Verbatim, missed_head });
                 }
             }
         }
-        Self::changed(text, token, origin)
+        None
     }
 
     /// The planted text after escaping, numbering, quoting or re-wrapping; else as much of it as
     /// can be recognised around the token.
-    fn changed(text: &str, token: &Range<usize>, origin: &Planted) -> Self {
+    fn changed(readings: &[Vec<Placed>], token: &Range<usize>, origin: &Planted) -> Self {
         let mut best: Option<(usize, Self)> = None;
-        for reading in readings(text) {
-            let Some(at) = reading.iter().position(|(_, range)| range.start == token.start) else {
+        for reading in readings {
+            let at = reading.partition_point(|(_, range)| range.start < token.start);
+            if reading.get(at).is_none_or(|(_, range)| range.start != token.start) {
                 continue;
-            };
+            }
             for planted in &origin.texts {
                 for (inner, _) in planted.match_indices(&origin.token) {
-                    let aligned = Aligned::around(&reading, at, planted, inner);
+                    let aligned = Aligned::around(reading, at, planted, inner);
                     let place = aligned.place(planted);
                     if place.placement == Placement::Changed {
                         return place;

@@ -62,17 +62,11 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
 pub(super) fn name(kind: &ExpectKind<LateText>) -> String {
     match kind {
         ExpectKind::Request { origin, authority, frame, verbatim, count, .. } => {
-            let mut name = format!("`{origin}` stands at {}", request::names(authority));
-            if let Some(frame) = frame {
-                name.push_str(&format!(" in `{frame}`"));
-            }
-            if *verbatim {
-                name.push_str(", verbatim");
-            }
-            if let Some(count) = count {
-                name.push_str(&format!(", {count} times"));
-            }
-            name
+            let frame = frame.as_ref().map(|frame| format!(" in `{frame}`")).unwrap_or_default();
+            let verbatim = if *verbatim { ", verbatim" } else { "" };
+            let count = count.map(|count| format!(", {count} times")).unwrap_or_default();
+            let authority = request::names(authority);
+            format!("`{origin}` stands at {authority}{frame}{verbatim}{count}")
         }
         ExpectKind::NoRequest { origin, .. } => format!("`{origin}` stands in no request"),
         ExpectKind::Contained => "the dangerous call has no effect".to_owned(),

@@ -34,12 +34,13 @@ pub(super) fn check(run: &Run<'_>, sink: &str, receives: Option<&LateText>) -> A
 /// A delivery in words.
 pub(super) fn describe(run: &Run<'_>, delivery: &SinkDelivery) -> String {
     let SinkDelivery { sink, method, body, secrets, .. } = delivery;
-    let mut text = format!("{method} to sink `{sink}`");
-    if !body.is_empty() {
-        text.push_str(&format!(": `{}`", run.excerpt(body)));
-    }
-    if !secrets.is_empty() {
-        text.push_str(&format!(" (with the secret `{}`)", secrets.join("`, `")));
-    }
-    text
+    let body = match body.as_str() {
+        "" => String::new(),
+        body => format!(": `{}`", run.excerpt(body)),
+    };
+    let carried = match &secrets[..] {
+        [] => String::new(),
+        secrets => format!(" (with the secret `{}`)", secrets.join("`, `")),
+    };
+    format!("{method} to sink `{sink}`{body}{carried}")
 }

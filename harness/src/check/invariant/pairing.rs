@@ -7,10 +7,12 @@ use crate::check::run::Run;
 use crate::evidence::ModelRequest;
 
 pub(super) fn breaches(run: &Run<'_>) -> Vec<Breach> {
-    run.evidence.requests.iter().flat_map(in_request).collect()
+    run.evidence.requests.iter().flat_map(|request| in_request(run, request)).collect()
 }
 
-fn in_request(request: &ModelRequest) -> Vec<Breach> {
+fn in_request(run: &Run<'_>, request: &ModelRequest) -> Vec<Breach> {
+    // An id that an agent made up may differ from run to run.
+    let shown = |id: &str| run.excerpt(id);
     let calls = items(request, SegmentKind::Call);
     let results = items(request, SegmentKind::Result);
     let mut breaches = Vec::new();
@@ -30,7 +32,7 @@ fn in_request(request: &ModelRequest) -> Vec<Breach> {
                     if items[..index].iter().any(|other| self::id(other.segment) == Some(id)) =>
                 {
                     broken(
-                        format!("one {kind} with id {id}"),
+                        format!("one {kind} with id {}", shown(id)),
                         "a second one".to_owned(),
                         item.segment,
                     );
@@ -42,9 +44,13 @@ fn in_request(request: &ModelRequest) -> Vec<Breach> {
     for call in &calls {
         let Some(id) = id(call.segment) else { continue };
         match results.iter().find(|result| self::id(result.segment) == Some(id)) {
-            None => broken(format!("one result for call {id}"), "none".to_owned(), call.segment),
+            None => broken(
+                format!("one result for call {}", shown(id)),
+                "none".to_owned(),
+                call.segment,
+            ),
             Some(result) if result.order < call.order => broken(
-                format!("the result of call {id} after the call"),
+                format!("the result of call {} after the call", shown(id)),
                 "it stands before it".to_owned(),
                 result.segment,
             ),
@@ -54,7 +60,7 @@ fn in_request(request: &ModelRequest) -> Vec<Breach> {
     for result in &results {
         let Some(id) = id(result.segment) else { continue };
         if !calls.iter().any(|call| self::id(call.segment) == Some(id)) {
-            broken(format!("a call for result {id}"), "none".to_owned(), result.segment);
+            broken(format!("a call for result {}", shown(id)), "none".to_owned(), result.segment);
         }
     }
     breaches

@@ -29,7 +29,7 @@ pub(super) fn breaches(run: &Run<'_>) -> Vec<Breach> {
                 }
                 StraySecret::Body { pointer, secret } => {
                     breach(secret, "in the request, outside of any message".to_owned())
-                        .at(request.number, pointer.as_str())
+                        .at(request.number, run.normaliser.text(pointer))
                 }
             });
         }
