@@ -17,3 +17,10 @@ pub fn capture(wire: Wire, body: &Value) -> Capture {
         Wire::Responses => responses::capture(body),
     }
 }
+
+/// The tools that a request body of the given wire offers, wherever it offers them.
+pub fn offered_tools(wire: Wire, body: &Value) -> Vec<OfferedTool> {
+    match wire {
+        Wire::Responses => responses::offered_tools(body),
+    }
+}

@@ -18,6 +18,18 @@ pub struct Script {
     pub side_replies: IndexMap<Purpose, Reply>,
     /// Pages served under `/page/NAME`.
     pub pages: IndexMap<String, Page>,
+    /// What a main request gets when no turn is left.
+    pub when_exhausted: WhenExhausted,
+}
+
+/// What a main request gets when no turn is left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhenExhausted {
+    /// An error, and [`Outcome::Unscripted`](crate::journal::Outcome::Unscripted) in the journal.
+    #[default]
+    Refuse,
+    /// The last main turn again, with new ids: for load tests and for trying a client by hand.
+    RepeatLast,
 }
 
 /// What a request is for: `main`, or a side request such as `summary` or `title`.

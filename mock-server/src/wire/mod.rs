@@ -1,8 +1,14 @@
 //! The protocols a model can be spoken to in.
 
-use serde::{Deserialize, Serialize};
+mod error;
+mod ids;
+pub(crate) mod responses;
+mod sse;
 
-pub mod responses;
+pub(crate) use error::ApiError;
+pub(crate) use ids::Ids;
+
+use serde::{Deserialize, Serialize};
 
 /// A wire protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

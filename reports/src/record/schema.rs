@@ -585,6 +585,8 @@ pub struct Tally {
     pub fail: usize,
     /// Failed only a should or an info.
     pub warn: usize,
+    /// Of those that warn, the ones that failed a should.
+    pub should: usize,
     /// Failed as the baseline says.
     pub known: usize,
     /// Errors.

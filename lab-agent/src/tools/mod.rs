@@ -1,0 +1,17 @@
+//! The four tools: what is offered, how a call is read, what it does, and what its result says.
+
+mod action;
+mod call;
+mod edit;
+mod offer;
+mod outcome;
+mod read;
+mod shell;
+pub(crate) mod unoffered;
+mod write;
+
+pub(crate) use action::Action;
+pub(crate) use call::ToolCall;
+pub(crate) use offer::offered;
+pub(crate) use outcome::{Outcome, Status};
+pub(crate) use shell::{Shell, ShellEnvironment};

@@ -1,0 +1,58 @@
+//! The offer: the tools as a request defines them.
+
+use serde_json::{Value, json};
+
+/// The tools as every turn's request offers them.
+pub(crate) fn offered() -> Value {
+    json!([
+        function(
+            "shell",
+            "Run one command with sh in the working folder.",
+            &json!({
+                "command": { "type": "string", "description": "The command line." },
+                "timeout_ms": { "type": "integer", "description": "Time limit in milliseconds; 10000 if absent." },
+            }),
+            &["command"],
+        ),
+        function(
+            "read",
+            "Read a text file.",
+            &json!({ "path": { "type": "string", "description": "Path, absolute or from the working folder." } }),
+            &["path"],
+        ),
+        function(
+            "write",
+            "Create a file or replace its whole content.",
+            &json!({
+                "path": { "type": "string", "description": "Path, absolute or from the working folder." },
+                "content": { "type": "string", "description": "The whole new content." },
+            }),
+            &["path", "content"],
+        ),
+        function(
+            "edit",
+            "Replace one passage of a file; the passage must occur exactly once.",
+            &json!({
+                "path": { "type": "string", "description": "Path, absolute or from the working folder." },
+                "old": { "type": "string", "description": "The passage as it stands." },
+                "new": { "type": "string", "description": "The passage as it shall be." },
+            }),
+            &["path", "old", "new"],
+        ),
+    ])
+}
+
+fn function(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {
+    json!({
+        "type": "function",
+        "name": name,
+        "description": description,
+        "strict": false,
+        "parameters": {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        },
+    })
+}

@@ -1,0 +1,255 @@
+//! From one request to its answer.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use hyper::body::Incoming;
+use serde_json::Value;
+
+use super::endpoint::Endpoint;
+use super::matching::Question;
+use super::reply_body::{ReplyBody, Tracker};
+use super::request_body::{self, BodyProblem, RequestBody};
+use super::routing::{Plan, Routed};
+use super::state::{BODY_LIMIT, State};
+use crate::capture;
+use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::script::{Purpose, Reply};
+use crate::wire::{ApiError, Ids, Wire, responses};
+
+/// Reads a request to its end, notes it in the journal and answers it.
+pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Response<ReplyBody> {
+    let (head, body) = request.into_parts();
+    let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
+    let path = head.uri.path();
+    match Endpoint::of(&head.method, path) {
+        Endpoint::Model(wire) => model(state, &head, body, wire).await,
+        Endpoint::Page(name) => page(state, &head, body, name),
+        Endpoint::Sink(name) => sink(state, &head, body, name),
+        Endpoint::WrongMethod { allow } => {
+            record(state, &head, body.bytes, Route::Unknown);
+            let message = format!("{path} does not take {}; it takes {allow}", head.method);
+            let mut response = error(
+                &ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, message)
+                    .code("method_not_supported"),
+            );
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
+            response
+        }
+        Endpoint::Unknown => {
+            record(state, &head, body.bytes, Route::Unknown);
+            let message = format!("there is nothing at {} {path}", head.method);
+            error(&ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url"))
+        }
+    }
+}
+
+fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
+    let page = state.script.pages.get(name);
+    let route = Route::Page { name: name.to_owned(), found: page.is_some() };
+    record(state, head, body.bytes, route);
+    let Some(page) = page else {
+        let message = format!("the script has no page `{name}`");
+        return error(&ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url"));
+    };
+    let mut response = Response::new(ReplyBody::whole(Bytes::from(page.body.clone())));
+    set_header(response.headers_mut(), header::CONTENT_TYPE, &page.content_type);
+    response
+}
+
+fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
+    record(state, head, body.bytes, Route::Sink { name: name.to_owned() });
+    if let Some(problem) = body.problem.filter(BodyProblem::is_cut_short) {
+        return error(&problem.to_error());
+    }
+    let mut response = Response::new(ReplyBody::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
+    let json = match parse(&body) {
+        Ok(json) => Arc::new(json),
+        Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
+    };
+    let request = match responses::Request::read(&json) {
+        Ok(request) => request,
+        Err(refusal) => {
+            return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
+        }
+    };
+    let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
+    match plan {
+        Plan::Refuse(refusal) => tracked(error(&refusal), tracker),
+        Plan::Reply { reply, gate, ids } => {
+            if let Some(gate) = gate {
+                // Dropped here when the client goes away, and the tracker with it.
+                state.gates.wait(gate).await;
+            }
+            match written(&request, &reply, ids) {
+                Ok(response) => tracked(response, tracker),
+                Err(cause) => {
+                    let message = format!("the reply cannot be written as JSON: {cause}");
+                    let status = StatusCode::INTERNAL_SERVER_ERROR;
+                    tracked(error(&ApiError::with_status(status, message)), tracker)
+                }
+            }
+        }
+    }
+}
+
+/// Routes a request and notes it in the journal, in one step: the journal's order is the order in
+/// which turns were taken.
+fn route<'s>(
+    state: &'s State,
+    head: &Parts,
+    body: &Bytes,
+    wire: Wire,
+    json: &Arc<Value>,
+) -> (Plan<'s>, Tracker) {
+    let question = Question { headers: &head.headers, body, json };
+    let mut exchange = exchange(state, head, body.clone(), Route::Unknown);
+    let mut queues = state.queues();
+    let Routed { purpose, outcome, plan } =
+        queues.route(&state.script, &question, || capture::offered_tools(wire, json));
+    exchange.route = Route::Model(ModelExchange {
+        wire,
+        purpose,
+        json: Some(Arc::clone(json)),
+        outcome,
+        delivery: Delivery::Pending,
+    });
+    let number = state.journal.append(exchange);
+    drop(queues);
+    (plan, Tracker::new(&state.journal, number))
+}
+
+fn malformed(
+    state: &State,
+    head: &Parts,
+    body: Bytes,
+    wire: Wire,
+    json: Option<Arc<Value>>,
+    refusal: &ApiError,
+) -> Response<ReplyBody> {
+    let route = Route::Model(ModelExchange {
+        wire,
+        purpose: Purpose::main(),
+        json,
+        outcome: Outcome::Malformed { reason: refusal.message.clone() },
+        delivery: Delivery::Pending,
+    });
+    let number = record(state, head, body, route);
+    tracked(error(refusal), Tracker::new(&state.journal, number))
+}
+
+fn parse(body: &RequestBody) -> Result<Value, ApiError> {
+    if let Some(problem) = &body.problem {
+        return Err(problem.to_error());
+    }
+    serde_json::from_slice(&body.bytes).map_err(|cause| {
+        ApiError::bad_request(format!("the request body cannot be parsed as JSON: {cause}"))
+    })
+}
+
+/// The reply as an HTTP answer.
+fn written(
+    request: &responses::Request<'_>,
+    reply: &Reply,
+    ids: Ids,
+) -> serde_json::Result<Response<ReplyBody>> {
+    let (content_type, body) = if request.wants_stream() {
+        let frames = responses::stream(request, reply, ids)?;
+        ("text/event-stream; charset=utf-8", ReplyBody::frames(frames))
+    } else {
+        ("application/json", ReplyBody::whole(responses::whole(request, reply, ids)?))
+    };
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    set_header(headers, HeaderName::from_static("x-request-id"), &ids.request());
+    headers.insert("openai-processing-ms", HeaderValue::from_static("1"));
+    scripted_headers(headers, &reply.headers);
+    Ok(response)
+}
+
+/// Sets the reply's own headers: the first of a name replaces what the server would send, later
+/// ones are added to it.
+fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
+    for (index, (name, value)) in scripted.iter().enumerate() {
+        // Both were checked when the server started.
+        let (Ok(header), Ok(value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        else {
+            continue;
+        };
+        let repeated =
+            scripted[..index].iter().any(|(earlier, _)| earlier.eq_ignore_ascii_case(name));
+        if repeated {
+            headers.append(header, value);
+        } else {
+            headers.insert(header, value);
+        }
+    }
+}
+
+fn error(refusal: &ApiError) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(refusal.to_json()));
+    *response.status_mut() = refusal.status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+fn tracked(response: Response<ReplyBody>, tracker: Tracker) -> Response<ReplyBody> {
+    response.map(|body| body.tracked(tracker))
+}
+
+fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    // Values come from ids or were checked when the server started, so they are always valid.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+fn record(state: &State, head: &Parts, body: Bytes, route: Route) -> u64 {
+    state.journal.append(exchange(state, head, body, route))
+}
+
+/// The journal's entry for a request; its number is given when it is added.
+fn exchange(state: &State, head: &Parts, body: Bytes, route: Route) -> Exchange {
+    Exchange {
+        number: 0,
+        received: state.started.elapsed(),
+        method: head.method.to_string(),
+        path: head.uri.path().to_owned(),
+        query: head.uri.query().map(str::to_owned),
+        headers: recorded_headers(&head.headers),
+        body,
+        route,
+    }
+}
+
+/// Headers that carry credentials: their values never reach the journal.
+const CREDENTIALS: [HeaderName; 5] = [
+    header::AUTHORIZATION,
+    header::COOKIE,
+    header::PROXY_AUTHORIZATION,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("api-key"),
+];
+
+fn recorded_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let recorded = |(name, value): (&HeaderName, &HeaderValue)| {
+        let value = if CREDENTIALS.contains(name) {
+            "[redacted]".to_owned()
+        } else {
+            String::from_utf8_lossy(value.as_bytes()).into_owned()
+        };
+        (name.as_str().to_owned(), value)
+    };
+    headers.iter().map(recorded).collect()
+}

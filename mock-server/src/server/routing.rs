@@ -1,0 +1,201 @@
+//! Which reply a request gets: its purpose, then the next turn of that purpose's queue.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use indexmap::IndexMap;
+
+use super::matching::{InWords, Question};
+use crate::capture::OfferedTool;
+use crate::journal::{Outcome, Served};
+use crate::script::{Call, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted};
+use crate::wire::{ApiError, Ids};
+
+/// What a side request is told when neither a turn nor a side reply is scripted for it.
+const SIDE_DEFAULT: &str = "Done.";
+
+/// The turns not yet given, one queue for each purpose.
+///
+/// One request is routed at a time, so no two take the same turn.
+#[derive(Debug)]
+pub(super) struct Queues {
+    waiting: IndexMap<Purpose, VecDeque<usize>>,
+    last_main: Option<usize>,
+    repeats: u64,
+    /// How many default replies each side purpose got.
+    side_counts: IndexMap<Purpose, u64>,
+}
+
+/// How a request is to be answered.
+#[derive(Debug)]
+pub(super) struct Routed<'s> {
+    pub(super) purpose: Purpose,
+    pub(super) outcome: Outcome,
+    pub(super) plan: Plan<'s>,
+}
+
+/// The answer.
+#[derive(Debug)]
+pub(super) enum Plan<'s> {
+    /// A reply, once its gate is open.
+    Reply { reply: Cow<'s, Reply>, gate: Option<&'s str>, ids: Ids },
+    /// An error.
+    Refuse(ApiError),
+}
+
+impl Queues {
+    /// All turns of the script, waiting.
+    pub(super) fn new(script: &Script) -> Self {
+        let mut waiting: IndexMap<Purpose, VecDeque<usize>> = IndexMap::new();
+        for (index, turn) in script.turns.iter().enumerate() {
+            waiting.entry(turn.purpose.clone()).or_default().push_back(index);
+        }
+        let last_main = script.turns.iter().rposition(|turn| turn.purpose.is_main());
+        // Every purpose that a request can have is named by a rule, so its place here is fixed.
+        let side_counts = script.purposes.iter().map(|rule| (rule.purpose.clone(), 0)).collect();
+        Self { waiting, last_main, repeats: 0, side_counts }
+    }
+
+    /// Decides the answer to a request and takes its turn.
+    pub(super) fn route<'s>(
+        &mut self,
+        script: &'s Script,
+        question: &Question<'_>,
+        offered: impl FnOnce() -> Vec<OfferedTool>,
+    ) -> Routed<'s> {
+        let purpose = purpose(script, question);
+        let (outcome, plan) = match self.next(script, &purpose) {
+            Some((index, ids)) => {
+                let turn = &script.turns[index];
+                if let Some((outcome, error)) = refusal(turn, question, offered) {
+                    (outcome, Plan::Refuse(error))
+                } else {
+                    self.take(&purpose);
+                    given(turn, index, ids)
+                }
+            }
+            None if purpose.is_main() => (
+                Outcome::Unscripted,
+                Plan::Refuse(ApiError::script_mismatch(
+                    "the script has no turn left for this request; add a turn, or a purpose rule \
+                     if it is a side request",
+                )),
+            ),
+            None => {
+                let reply = script
+                    .side_replies
+                    .get(&purpose)
+                    .map_or_else(|| Cow::Owned(Reply::say(SIDE_DEFAULT)), Cow::Borrowed);
+                let ids = self.side_ids(&purpose);
+                (Outcome::SideDefault, Plan::Reply { reply, gate: None, ids })
+            }
+        };
+        Routed { purpose, outcome, plan }
+    }
+
+    /// The turns that wait, in the order of the script.
+    pub(super) fn unused(&self) -> Vec<usize> {
+        let mut unused: Vec<usize> = self.waiting.values().flatten().copied().collect();
+        unused.sort_unstable();
+        unused
+    }
+
+    /// The turn that a request of this purpose would get.
+    fn next(&self, script: &Script, purpose: &Purpose) -> Option<(usize, Ids)> {
+        if let Some(turn) = self.waiting.get(purpose).and_then(VecDeque::front) {
+            return Some((*turn, Ids::Turn { turn: *turn, repeat: 0 }));
+        }
+        match (script.when_exhausted, self.last_main) {
+            (WhenExhausted::RepeatLast, Some(turn)) if purpose.is_main() => {
+                Some((turn, Ids::Turn { turn, repeat: self.repeats + 1 }))
+            }
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, purpose: &Purpose) {
+        if self.waiting.get_mut(purpose).and_then(VecDeque::pop_front).is_none() {
+            self.repeats += 1;
+        }
+    }
+
+    fn side_ids(&mut self, purpose: &Purpose) -> Ids {
+        let entry = self.side_counts.entry(purpose.clone());
+        let place = entry.index() + 1;
+        let count = entry.or_insert(0);
+        *count += 1;
+        Ids::Side { purpose: place, count: *count }
+    }
+}
+
+/// A turn that was taken.
+fn given(turn: &Turn, index: usize, ids: Ids) -> (Outcome, Plan<'_>) {
+    let served = Served {
+        turn: index,
+        label: turn.label.clone(),
+        response_id: ids.response(),
+        call_ids: ids.calls(&turn.reply),
+    };
+    let reply = Cow::Borrowed(&turn.reply);
+    (Outcome::Served(served), Plan::Reply { reply, gate: turn.gate.as_deref(), ids })
+}
+
+fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
+    let matches = |rule: &&PurposeRule| rule.all.iter().all(|condition| question.meets(condition));
+    script.purposes.iter().find(matches).map_or_else(Purpose::main, |rule| rule.purpose.clone())
+}
+
+/// Why the turn cannot answer this request, if it cannot.
+fn refusal(
+    turn: &Turn,
+    question: &Question<'_>,
+    offered: impl FnOnce() -> Vec<OfferedTool>,
+) -> Option<(Outcome, ApiError)> {
+    let label = &turn.label;
+    if let Some(guard) = turn.guards.iter().find(|guard| !guard_holds(guard, question)) {
+        let reason = broken(guard);
+        let error = ApiError::script_mismatch(format!("`{label}` is next, but {reason}"));
+        return Some((Outcome::GuardFailed { turn: label.clone(), reason }, error));
+    }
+    let needed: Vec<&Call> = turn.reply.items.iter().filter_map(must_be_offered).collect();
+    if needed.is_empty() {
+        return None;
+    }
+    let offered = offered();
+    let absent = needed.into_iter().find(|call| !offered.iter().any(|tool| tool.is_for(call)))?;
+    let tool = OfferedTool { namespace: absent.namespace.clone(), name: absent.name.clone() };
+    let tool = tool.to_string();
+    let offered: Vec<String> = offered.iter().map(ToString::to_string).collect();
+    let listed = if offered.is_empty() { "no tool".to_owned() } else { offered.join(", ") };
+    let error = ApiError::script_mismatch(format!(
+        "`{label}` calls `{tool}`, but the request offers {listed}"
+    ));
+    Some((Outcome::NotOffered { turn: label.clone(), tool, offered }, error))
+}
+
+fn guard_holds(guard: &Guard, question: &Question<'_>) -> bool {
+    question.meets(&guard.condition) == guard.holds
+}
+
+fn broken(guard: &Guard) -> String {
+    let condition = InWords(&guard.condition);
+    if guard.holds {
+        format!("the request breaks its guard: {condition}")
+    } else {
+        format!("the request breaks its guard: not that {condition}")
+    }
+}
+
+fn must_be_offered(item: &Item) -> Option<&Call> {
+    match item {
+        Item::Call(call) if call.must_be_offered => Some(call),
+        Item::Call(_) | Item::Message { .. } | Item::Reasoning { .. } => None,
+    }
+}
+
+impl OfferedTool {
+    /// Whether a call is a call of this tool: the names and the namespaces are the same.
+    fn is_for(&self, call: &Call) -> bool {
+        self.name == call.name && self.namespace == call.namespace
+    }
+}

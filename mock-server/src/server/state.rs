@@ -1,0 +1,63 @@
+//! What all connections of a server share.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use http::HeaderValue;
+
+use super::builder::StartError;
+use super::routing::Queues;
+use crate::gate::Gates;
+use crate::journal::Journal;
+use crate::script::{Reply, Script, header_problem};
+
+/// The largest request body taken, before and after decoding.
+pub(super) const BODY_LIMIT: usize = 64 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) script: Script,
+    pub(super) gates: Gates,
+    pub(super) journal: Journal,
+    pub(super) started: Instant,
+    queues: Mutex<Queues>,
+}
+
+impl State {
+    /// The state of a server at its start.
+    ///
+    /// # Errors
+    /// When the script holds something that cannot be sent.
+    pub(super) fn new(script: Script, gates: Gates) -> Result<Self, StartError> {
+        for turn in &script.turns {
+            check_headers(&turn.reply, || format!("turn `{}`", turn.label))?;
+        }
+        for (purpose, reply) in &script.side_replies {
+            check_headers(reply, || format!("the side reply of `{purpose}`"))?;
+        }
+        for (name, page) in &script.pages {
+            if HeaderValue::from_str(&page.content_type).is_err() {
+                return Err(StartError::ContentType {
+                    page: name.clone(),
+                    content_type: page.content_type.clone(),
+                });
+            }
+        }
+        let queues = Mutex::new(Queues::new(&script));
+        Ok(Self { script, gates, journal: Journal::default(), started: Instant::now(), queues })
+    }
+
+    pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
+        // Each change of the queues is one assignment, so a panic leaves them whole.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn check_headers(reply: &Reply, name: impl Fn() -> String) -> Result<(), StartError> {
+    for (header, value) in &reply.headers {
+        if let Some(reason) = header_problem(header, value) {
+            return Err(StartError::Header { reply: name(), header: header.clone(), reason });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Whether what happened fits the script.
+
+use std::fmt;
+
+use crate::journal::{Delivery, Exchange, Outcome, Route};
+
+/// All that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Report {
+    /// In the order of the journal; turns that nobody took come last.
+    pub mismatches: Vec<Mismatch>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.mismatches.len();
+        let plural = if count == 1 { "thing does" } else { "things do" };
+        write!(f, "{count} {plural} not fit the script:")?;
+        self.mismatches.iter().try_for_each(|mismatch| write!(f, "\n- {mismatch}"))
+    }
+}
+
+/// One thing that does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Mismatch {
+    /// No request took the turn.
+    #[error("`{label}` was never asked for")]
+    Unused {
+        /// Index into [`Script::turns`](crate::script::Script::turns).
+        turn: usize,
+        /// Its label.
+        label: String,
+    },
+    /// A main request found no turn left.
+    #[error("request {exchange} found no turn left")]
+    Unscripted {
+        /// Number in the journal.
+        exchange: u64,
+    },
+    /// A request broke the guard of the turn that was next.
+    #[error("request {exchange} did not get `{label}`: {reason}")]
+    GuardFailed {
+        /// Number in the journal.
+        exchange: u64,
+        /// The turn's label.
+        label: String,
+        /// What did not hold.
+        reason: String,
+    },
+    /// A request did not offer a tool that the turn calls.
+    #[error("request {exchange} did not get `{label}`: it does not offer `{tool}`")]
+    NotOffered {
+        /// Number in the journal.
+        exchange: u64,
+        /// The turn's label.
+        label: String,
+        /// The tool.
+        tool: String,
+    },
+    /// A request could not be read.
+    #[error("request {exchange} could not be read: {reason}")]
+    Malformed {
+        /// Number in the journal.
+        exchange: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The reply was not, or not yet, written to its end.
+    #[error("request {exchange} has not got the end of `{label}`: the reply {}", match .delivery {
+        Delivery::Pending => "still waits or is being written",
+        Delivery::Complete => "was written",
+        Delivery::Abandoned => "was abandoned by the client",
+    })]
+    Undelivered {
+        /// Number in the journal.
+        exchange: u64,
+        /// The turn's label.
+        label: String,
+        /// How far it got.
+        delivery: Delivery,
+    },
+}
+
+/// Compares the journal with the script.
+///
+/// # Errors
+/// All that does not fit.
+pub(super) fn verify(
+    exchanges: &[Exchange],
+    unused_turns: Vec<(usize, String)>,
+) -> Result<(), Report> {
+    let unused = unused_turns.into_iter().map(|(turn, label)| Mismatch::Unused { turn, label });
+    let mismatches: Vec<_> = exchanges.iter().filter_map(mismatch).chain(unused).collect();
+    if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
+}
+
+fn mismatch(entry: &Exchange) -> Option<Mismatch> {
+    let exchange = entry.number;
+    let Route::Model(model) = &entry.route else { return None };
+    match &model.outcome {
+        Outcome::Served(served) => (model.delivery != Delivery::Complete).then(|| {
+            let (label, delivery) = (served.label.clone(), model.delivery);
+            Mismatch::Undelivered { exchange, label, delivery }
+        }),
+        Outcome::SideDefault => None,
+        Outcome::Unscripted => Some(Mismatch::Unscripted { exchange }),
+        Outcome::GuardFailed { turn, reason } => {
+            let (label, reason) = (turn.clone(), reason.clone());
+            Some(Mismatch::GuardFailed { exchange, label, reason })
+        }
+        Outcome::NotOffered { turn, tool, .. } => {
+            let (label, tool) = (turn.clone(), tool.clone());
+            Some(Mismatch::NotOffered { exchange, label, tool })
+        }
+        Outcome::Malformed { reason } => {
+            Some(Mismatch::Malformed { exchange, reason: reason.clone() })
+        }
+    }
+}
