@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use conform::case::{Case, CaseCall, CaseStep, CaseTurnKind, Expansion, Variant, expand};
-use conform::matrix::Matrix;
+use conform::matrix::load_paths as load_matrices;
 use conform::scenario::{load_file, load_paths};
 use conform_mock_server::document::{Diagnostic, render};
 
@@ -14,16 +14,12 @@ fn drawn(problems: &[Diagnostic]) -> String {
     problems.iter().map(render).collect()
 }
 
-fn matrices() -> Vec<Matrix> {
-    let (matrices, problems) = conform::matrix::load_paths(&[Path::new(GOOD).join("matrices")]);
+fn expanded(file: &str) -> Result<Expansion, String> {
+    let (matrices, problems) = load_matrices(&[Path::new(GOOD).join("matrices")]);
     assert!(problems.is_empty(), "{}", drawn(&problems));
-    matrices
-}
-
-fn expanded(file: &str) -> Expansion {
     let path = Path::new(GOOD).join("scenarios").join(file);
-    let scenario = load_file(&path).unwrap_or_else(|problems| panic!("{}", drawn(&problems)));
-    expand(&scenario, &matrices()).unwrap_or_else(|problems| panic!("{}", drawn(&problems)))
+    let scenario = load_file(&path).map_err(|problems| drawn(&problems))?;
+    expand(&scenario, &matrices).map_err(|problems| drawn(&problems))
 }
 
 /// A case as text, tokens and all.
@@ -110,12 +106,15 @@ fn describe_all(expansion: &Expansion) -> String {
 
 #[test]
 fn a_plain_scenario_is_one_case_for_each_persona() {
-    insta::assert_snapshot!(describe_all(&expanded("injection/readme-deploy.yaml")));
+    let expansion =
+        expanded("injection/readme-deploy.yaml").unwrap_or_else(|report| panic!("{report}"));
+    insta::assert_snapshot!(describe_all(&expansion));
 }
 
 #[test]
 fn a_matrix_multiplies_a_scenario() {
-    insta::assert_snapshot!(describe_all(&expanded("injection/exposed.yaml")));
+    let expansion = expanded("injection/exposed.yaml").unwrap_or_else(|report| panic!("{report}"));
+    insta::assert_snapshot!(describe_all(&expansion));
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub fn expand(scenario: &Scenario, matrices: &[Matrix]) -> Result<Expansion, Vec
             "mark the dangerous call with `attempt` instead of `call`, or drop the control",
         );
     }
-    findings.finish(Expansion { cases, skipped })
+    findings.finish(Expansion { cases, skipped }, &scenario.source)
 }
 
 #[cfg(test)]

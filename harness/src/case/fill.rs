@@ -128,11 +128,11 @@ impl<'a> Run<'_, 'a, '_> {
                     self.mark(text.source, *span, origin.as_deref());
                 }
                 Piece::Secret { name, span } => self.secret(text.source, *span, name),
-                Piece::Late(variable) => {
+                Piece::Late { variable, span } => {
                     if matches!(self.spot, Spot::Path | Spot::Title) {
                         self.fault(
                             text.source,
-                            text.value.span,
+                            *span,
                             format!(
                                 "`{}` is known only when a case starts and cannot stand here",
                                 variable.placeholder()

@@ -75,8 +75,18 @@ impl Findings {
         self.found.is_empty()
     }
 
-    /// The value, or all that is wrong.
-    pub(super) fn finish<T>(self, value: T) -> Result<T, Vec<Diagnostic>> {
-        if self.found.is_empty() { Ok(value) } else { Err(self.found) }
+    /// The value, or all that is wrong: first with the scenario, then with the matrix, each in the
+    /// order of its file.
+    pub(super) fn finish<T>(
+        mut self,
+        value: T,
+        scenario: &Arc<Source>,
+    ) -> Result<T, Vec<Diagnostic>> {
+        if self.found.is_empty() {
+            return Ok(value);
+        }
+        self.found
+            .sort_by_key(|one| (one.place.source.name() != scenario.name(), one.place.span.start));
+        Err(self.found)
     }
 }

@@ -13,6 +13,9 @@ use super::model::{CaseCall, CaseFile, CaseStep, CaseTurn, CaseTurnKind, OriginS
 use super::plan::{Layer, Plan};
 use crate::scenario::{FileSpec, LogicalCall, Scenario, Step, Text, TurnKind, TurnSpec, Zone};
 
+/// The longest name of a file or folder, in bytes.
+const LONGEST_NAME: usize = 255;
+
 /// Origins by name, with every place where they were planted.
 pub(super) type Origins = IndexMap<String, Vec<(OriginSource, LateText)>>;
 
@@ -167,12 +170,12 @@ impl<'a> Planter<'_, 'a> {
         let mut names: IndexSet<String> = IndexSet::new();
         let mut turns = Vec::new();
         for (index, spec) in specs.iter().enumerate() {
-            let TurnSpec { name, purpose, gate, usage, kind, span, .. } = spec.value;
+            let TurnSpec { name, name_span, purpose, gate, usage, kind, span, .. } = spec.value;
             let name = name.clone().unwrap_or_else(|| format!("turn {}", index + 1));
             if !names.insert(name.clone()) {
                 self.findings.error(
                     spec.source,
-                    *span,
+                    name_span.unwrap_or(*span),
                     format!("two turns of a case are named `{name}`"),
                     "give this one another name",
                 );
@@ -312,6 +315,9 @@ fn check_path(path: &str) -> Result<(), &'static str> {
         match part {
             "" => return Err("it holds an empty part"),
             "." | ".." => return Err("it holds `.` or `..`"),
+            long if long.len() > LONGEST_NAME => {
+                return Err("a part of it is longer than the 255 bytes that file systems allow");
+            }
             _ => {}
         }
     }

@@ -1,8 +1,9 @@
 //! Loads matrix files.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use conform_mock_server::document::{Diagnostic, Place};
+use conform_mock_server::document::{Diagnostic, Place, Source};
 
 use super::model::Matrix;
 use super::parse::matrix;
@@ -15,6 +16,14 @@ use crate::scenario::{Reading, read_documents, read_source};
 pub fn load_file(path: &Path) -> Result<Matrix, Vec<Diagnostic>> {
     let source = read_source(path, "matrix").map_err(|problem| vec![*problem])?;
     matrix(&source)
+}
+
+/// Loads a matrix that is at hand already.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn load_source(source: &Arc<Source>) -> Result<Matrix, Vec<Diagnostic>> {
+    matrix(source)
 }
 
 /// Loads files and folders; of a folder, every `*.yaml` and `*.yml` below it, sorted by name. An

@@ -6,5 +6,5 @@ mod model;
 mod parse;
 
 pub use cell::{Fate, MatrixCell};
-pub use load::{load_file, load_paths};
+pub use load::{load_file, load_paths, load_source};
 pub use model::{AxisSpec, AxisValue, CellRule, Disposition, Exclusion, Matrix};

@@ -24,7 +24,7 @@ pub(super) fn matrix(source: &Arc<Source>) -> Result<Matrix, Vec<Diagnostic>> {
     {
         check_cells(&mut parser, matrix);
     }
-    parser.problems.finish(matrix)
+    parser.finish(matrix)
 }
 
 fn parse_matrix(parser: &mut Parser, root: &Node) -> Option<Matrix> {
@@ -141,8 +141,9 @@ fn exclusion(parser: &mut Parser, node: &Node) -> Option<Exclusion> {
         .required("reason", &mut parser.problems)
         .and_then(|node| parser.line(node, "a reason"));
     let when = when.map(|node| parser.when(Some(node)));
+    let span = fields.key_span("when").unwrap_or(node.span);
     fields.finish(&mut parser.problems);
-    Some(Exclusion { when: when?, reason: reason?, span: node.span })
+    Some(Exclusion { when: when?, reason: reason?, span })
 }
 
 fn cell_rule(parser: &mut Parser, node: &Node, dispositions: &[&str]) -> Option<CellRule> {
@@ -152,6 +153,8 @@ fn cell_rule(parser: &mut Parser, node: &Node, dispositions: &[&str]) -> Option<
         .required("disposition", &mut parser.problems)
         .and_then(|node| Some((parser.problems.text(node, "a disposition")?, node.span)));
     let clause = fields.optional("clause").and_then(|node| parser.clause(node));
+    let span = ["when", "disposition"].into_iter().find_map(|name| fields.key_span(name));
+    let span = span.unwrap_or(node.span);
     fields.finish(&mut parser.problems);
     let (disposition, disposition_span) = disposition?;
     if !dispositions.contains(&disposition.as_str()) {
@@ -161,7 +164,7 @@ fn cell_rule(parser: &mut Parser, node: &Node, dispositions: &[&str]) -> Option<
             did_you_mean(&disposition, dispositions.iter().copied()),
         );
     }
-    Some(CellRule { when, disposition, disposition_span, clause, span: node.span })
+    Some(CellRule { when, disposition, disposition_span, clause, span })
 }
 
 fn parse_dispositions(parser: &mut Parser, node: &Node) -> IndexMap<String, Disposition> {
@@ -176,7 +179,9 @@ fn parse_dispositions(parser: &mut Parser, node: &Node) -> IndexMap<String, Disp
             .and_then(|node| parser.line(node, "a title"));
         let requires = parser.capabilities(fields.optional("requires"));
         let expect = parser.expectations(fields.optional("expect"), "`expect`");
-        let control = fields.optional("control").and_then(|node| parser.control(node));
+        let control_span = fields.key_span("control").unwrap_or(key.span);
+        let control =
+            fields.optional("control").and_then(|node| parser.control(node, control_span));
         fields.finish(&mut parser.problems);
         if let Some(title) = title {
             let disposition = Disposition { title, expect, control, requires, span: key.span };

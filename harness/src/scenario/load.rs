@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use conform_mock_server::document::{Diagnostic, Place};
+use conform_mock_server::document::{Diagnostic, Place, Source};
 
 use super::files::{Reading, read_documents, read_source};
 use super::model::Scenario;
@@ -29,6 +30,14 @@ pub struct Loaded {
 pub fn load_file(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
     let source = read_source(path, "scenario").map_err(|problem| vec![*problem])?;
     parse::scenario(&source, family_of(path))
+}
+
+/// Loads a scenario that is at hand already; its family is told by the source's name, a path.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn load_source(source: &Arc<Source>) -> Result<Scenario, Vec<Diagnostic>> {
+    parse::scenario(source, family_of(Path::new(source.name())))
 }
 
 /// Loads files and folders; of a folder, every `*.yaml` and `*.yml` below it, sorted by name. A

@@ -7,7 +7,7 @@ mod parse;
 mod text;
 
 pub(crate) use files::{Reading, read_documents, read_source};
-pub use load::{Loaded, load_file, load_paths};
+pub use load::{Loaded, load_file, load_paths, load_source};
 pub use model::{
     Approver, Capability, ControlSpec, ExitExpectation, ExpectKind, ExpectSpec, FileSpec,
     FilesExpectation, Fragment, LogicalCall, Network, Policy, ResultClass, Scenario, Step, TurnKind, TurnSpec,

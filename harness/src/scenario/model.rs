@@ -248,6 +248,8 @@ pub struct TurnSpec {
     pub when: When,
     /// Its name in messages; `turn N` when not given.
     pub name: Option<String>,
+    /// Where the name stands, when it is given.
+    pub name_span: Option<Span>,
     /// The purpose of the request it answers.
     pub purpose: Purpose,
     /// The gate it waits for.

@@ -44,7 +44,12 @@ pub enum Piece {
         span: Span,
     },
     /// A value known only when the case starts.
-    Late(LateVariable),
+    Late {
+        /// Which.
+        variable: LateVariable,
+        /// Where it stands.
+        span: Span,
+    },
 }
 
 /// The text as a scenario writes it: parsing the result gives the same pieces.
@@ -57,7 +62,7 @@ impl fmt::Display for Text {
                 Piece::Mark { origin: None, .. } => f.write_str("${mark}")?,
                 Piece::Mark { origin: Some(origin), .. } => write!(f, "${{mark:{origin}}}")?,
                 Piece::Secret { name, .. } => write!(f, "${{secret:{name}}}")?,
-                Piece::Late(variable) => f.write_str(variable.placeholder())?,
+                Piece::Late { variable, .. } => f.write_str(variable.placeholder())?,
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::Spanned;
+use serde_saphyr::{DuplicateKeyPolicy, Spanned};
 
 use super::diagnostic::{Diagnostic, Place, Source};
 
@@ -79,7 +79,9 @@ impl NodeKind {
 /// # Errors
 /// The place and reason of the first syntax error: nothing after it can be trusted.
 pub fn parse(source: &Arc<Source>) -> Result<Node, Box<Diagnostic>> {
-    serde_saphyr::from_str::<Spanned<Tree>>(source.text())
+    // A repeated key is let through, so that the reader can report it with all else that is wrong.
+    let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::PassThrough };
+    serde_saphyr::from_str_with_options::<Spanned<Tree>>(source.text(), options)
         .map(|tree| tree.value.into_node(&tree.referenced, source.text()))
         .map_err(|error| Box::new(syntax_error(source, &error)))
 }

@@ -36,12 +36,13 @@ impl Parser {
         let clause = fields.optional("clause").map(|node| self.clause(node));
         let found = self.exactly_one(node, &mut fields, "expectation", (&KINDS, &MODIFIERS));
         let kind = found.and_then(|(kind, value)| self.expect_kind(kind, value));
+        let span = found.and_then(|(kind, _)| fields.key_span(kind)).unwrap_or(node.span);
         fields.finish(&mut self.problems);
         let clause = match clause {
             None => None,
             Some(clause) => Some(clause?),
         };
-        Some(ExpectSpec { when, clause, span: node.span, kind: kind? })
+        Some(ExpectSpec { when, clause, span, kind: kind? })
     }
 
     fn expect_kind(&mut self, kind: &str, node: &Node) -> Option<ExpectKind<Text>> {

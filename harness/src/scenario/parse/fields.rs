@@ -1,6 +1,6 @@
 //! Reading maps beyond what [`Fields`] offers.
 
-use conform_mock_server::document::{Fields, Node, NodeKind, one_of};
+use conform_mock_server::document::{Fields, Node, NodeKind};
 
 use super::Parser;
 
@@ -23,11 +23,12 @@ impl Parser {
             fields.optional(name);
         }
         if entries.iter().all(|(key, _)| others.contains(&key.name.as_str())) {
-            self.problems.error_with_help(
-                node.span,
-                format!("{what} is empty"),
-                one_of(names.iter().copied()),
-            );
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let message = match names.as_slice() {
+                [only] => format!("{what} needs {only}"),
+                names => format!("{what} needs one of {}", names.join(", ")),
+            };
+            self.problems.error(node.span, message);
         }
         None
     }

@@ -1,6 +1,6 @@
 //! The part of a scenario that a matrix value can bring as well.
 
-use conform_mock_server::document::{Fields, Node, NodeKind};
+use conform_mock_server::document::{Fields, Node, NodeKind, Span};
 use indexmap::IndexMap;
 
 use super::text::{is_reserved, is_variable_name};
@@ -39,8 +39,8 @@ impl Parser {
         fragment
     }
 
-    /// The permissive twin: everything is free in it unless it says otherwise.
-    pub(crate) fn control(&mut self, node: &Node) -> Option<ControlSpec> {
+    /// The permissive twin, announced at `span`: everything is free in it unless it says otherwise.
+    pub(crate) fn control(&mut self, node: &Node, span: Span) -> Option<ControlSpec> {
         let mut fields = Fields::of(node, "control", &mut self.problems)?;
         let policy = match fields.optional("policy") {
             None => Some(Policy::Full),
@@ -56,13 +56,7 @@ impl Parser {
         };
         let expect = self.expectations(fields.optional("expect"), "`expect`");
         fields.finish(&mut self.problems);
-        Some(ControlSpec {
-            policy: policy?,
-            network: network?,
-            approver: approver?,
-            expect,
-            span: node.span,
-        })
+        Some(ControlSpec { policy: policy?, network: network?, approver: approver?, expect, span })
     }
 
     fn vars(&mut self, node: Option<&Node>) -> IndexMap<String, Text> {
@@ -92,10 +86,7 @@ impl Parser {
         vars
     }
 
-    fn secrets(
-        &mut self,
-        node: Option<&Node>,
-    ) -> Vec<(String, conform_mock_server::document::Span)> {
+    fn secrets(&mut self, node: Option<&Node>) -> Vec<(String, Span)> {
         let mut secrets: Vec<(String, _)> = Vec::new();
         for item in self.items(node, "`secrets`") {
             let Some(name) = self.word(item, "secret") else { continue };

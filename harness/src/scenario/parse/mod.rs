@@ -14,7 +14,7 @@ mod when;
 
 use std::sync::Arc;
 
-use conform_mock_server::document::{Problems, Source};
+use conform_mock_server::document::{Diagnostic, Problems, Source};
 
 pub(crate) use names::is_word;
 pub(super) use scenario::scenario;
@@ -50,5 +50,13 @@ impl Parser {
     /// A parser that has seen nothing yet and leaves all names to the expansion.
     pub(crate) fn new(source: &Arc<Source>) -> Self {
         Self { problems: Problems::new(source), scope: Scope::default() }
+    }
+
+    /// What was parsed, or all that is wrong in the order of the file.
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Vec<Diagnostic>> {
+        self.problems.finish(value).map_err(|mut problems| {
+            problems.sort_by_key(|problem| problem.place.span.start);
+            problems
+        })
     }
 }

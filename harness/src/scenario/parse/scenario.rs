@@ -19,7 +19,7 @@ pub(in crate::scenario) fn scenario(
     let root = parse(source).map_err(|problem| vec![*problem])?;
     let mut parser = Parser::new(source);
     let scenario = parser.scenario(&root, family);
-    parser.problems.finish(scenario)
+    parser.finish(scenario)
 }
 
 impl Parser {
@@ -60,7 +60,8 @@ impl Parser {
                 "the user says at least one thing, such as `- user: Review this repository.`",
             );
         }
-        let control = fields.optional("control").map(|node| self.control(node));
+        let control_span = fields.key_span("control").unwrap_or(fields.span());
+        let control = fields.optional("control").map(|node| self.control(node, control_span));
         fields.finish(&mut self.problems);
         let (id, id_span) = id?;
         let control = match control {

@@ -100,7 +100,7 @@ impl Parser {
                 let Some(known) = unknown(self.scope.secrets.as_ref(), name) else { return };
                 (*span, undeclared_secret(name, &known))
             }
-            Piece::Literal(_) | Piece::Mark { .. } | Piece::Late(_) => return,
+            Piece::Literal(_) | Piece::Mark { .. } | Piece::Late { .. } => return,
         };
         self.problems.error_with_help(span, message, help);
     }
@@ -116,7 +116,11 @@ fn unknown<'k>(known: Option<&'k Vec<String>>, name: &str) -> Option<Vec<&'k str
 pub(crate) fn undefined_variable(name: &str, vars: &[&str]) -> (String, String) {
     let known =
         vars.iter().copied().chain(LateVariable::NAMES.map(|(name, _)| name)).chain(["mark"]);
-    (format!("undefined variable `{name}`"), format!("{}; {LITERAL}", did_you_mean(name, known)))
+    let mut help = did_you_mean(name, known);
+    if !help.starts_with("did you mean") {
+        help = format!("{help}; {LITERAL}");
+    }
+    (format!("undefined variable `{name}`"), help)
 }
 
 /// Message and help for a secret that is not declared.
@@ -142,7 +146,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 
 fn parse_placeholder(body: &str, span: Span) -> Result<Piece, (String, String)> {
     if let Some((_, late)) = LateVariable::NAMES.iter().find(|(name, _)| *name == body) {
-        return Ok(Piece::Late(*late));
+        return Ok(Piece::Late { variable: *late, span });
     }
     match body.split_once(':') {
         None if body == "mark" => Ok(Piece::Mark { origin: None, span }),

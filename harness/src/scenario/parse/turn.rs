@@ -1,6 +1,6 @@
 //! The scripted model's turns and calls.
 
-use conform_mock_server::document::{Fields, Node, NodeKind, did_you_mean, one_of};
+use conform_mock_server::document::{Fields, Node, NodeKind, Span, did_you_mean, one_of};
 use conform_mock_server::script::{Purpose, Usage};
 use serde_json::{Map, Number, Value};
 
@@ -43,12 +43,16 @@ impl Parser {
     fn turn(&mut self, node: &Node, slots: Slots) -> Option<TurnSpec> {
         let mut fields = Fields::of(node, "turn", &mut self.problems)?;
         let when = self.when(fields.optional("when"));
-        let name = fields.optional("name").and_then(|node| self.line(node, "a turn's name"));
+        let name = fields
+            .optional("name")
+            .and_then(|node| Some((self.line(node, "a turn's name")?, node.span)));
         let purpose = fields.optional("purpose").and_then(|node| self.word(node, "purpose"));
         let gate = fields.optional("gate").and_then(|node| self.word(node, "gate"));
         let usage = fields.optional("usage").map(|node| self.usage(node));
         let found = self.exactly_one(node, &mut fields, "turn", (&KINDS, &MODIFIERS));
         let kind = found.and_then(|(kind, value)| self.turn_kind(kind, value, slots));
+        let span = found.and_then(|(kind, _)| fields.key_span(kind)).unwrap_or(node.span);
+        let (name, name_span) = name.unzip();
         if let Some(TurnKind::Slot(_)) = kind {
             for modifier in MODIFIERS.into_iter().filter(|name| *name != "when") {
                 if let Some(span) = fields.key_span(modifier) {
@@ -64,11 +68,12 @@ impl Parser {
         Some(TurnSpec {
             when,
             name,
+            name_span,
             purpose: purpose.map_or_else(Purpose::main, Purpose::new),
             gate,
             usage: usage.unwrap_or_default(),
             kind: kind?,
-            span: node.span,
+            span,
         })
     }
 
@@ -208,7 +213,7 @@ impl Parser {
         ] {
             if part > whole {
                 self.problems.error(
-                    fields_span(node, names.0),
+                    value_span(node, names.0),
                     format!(
                         "`{}` is a part of `{}` ({whole}) and cannot exceed it",
                         names.0, names.1
@@ -220,7 +225,7 @@ impl Parser {
     }
 }
 
-fn fields_span(node: &Node, name: &str) -> conform_mock_server::document::Span {
+fn value_span(node: &Node, name: &str) -> Span {
     let NodeKind::Map(entries) = &node.kind else { return node.span };
     entries.iter().find(|(key, _)| key.name == name).map_or(node.span, |(_, value)| value.span)
 }
