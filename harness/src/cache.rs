@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use crate::agent::install::{InstallError, Store};
+
 /// No place for the cache.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// Nothing says where it could be.
-    #[error("neither CONFORM_CACHE, XDG_CACHE_HOME nor HOME is set; set CONFORM_CACHE to a folder")]
-    Unknown,
+    #[error(transparent)]
+    Unknown(#[from] InstallError),
     /// It cannot be made.
     #[error("cannot make the cache folder {path}: {source}; set CONFORM_CACHE to a folder that can be written")]
     Create {
@@ -18,17 +20,12 @@ pub enum CacheError {
     },
 }
 
-/// The cache folder: `CONFORM_CACHE`, else `conform` below `XDG_CACHE_HOME`, else below
-/// `HOME/.cache` (XDG Base Directory Specification).
+/// The cache folder, as the environment says (XDG Base Directory Specification).
 ///
 /// # Errors
 /// When no variable says where it is.
 pub fn folder() -> Result<PathBuf, CacheError> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    variable("CONFORM_CACHE")
-        .or_else(|| variable("XDG_CACHE_HOME").map(|base| base.join("conform")))
-        .or_else(|| variable("HOME").map(|home| home.join(".cache").join("conform")))
-        .ok_or(CacheError::Unknown)
+    Ok(Store::default_cache(|name| std::env::var_os(name))?)
 }
 
 /// The folder below which case folders are made.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use conform::agent::install::Store;
+use conform::agent::install::{Installed, Store};
 use conform::agent::profile::Profile;
 use conform::agent::registry::Registry;
 use conform::run::SubjectName;
@@ -38,7 +38,7 @@ enum AgentsCommand {
 
 pub(crate) fn main(args: AgentsArgs) -> anyhow::Result<Status> {
     let registry = Registry::new(args.profiles);
-    let store = Store::open(args.cache)?;
+    let store = Store::open(args.cache.map_or_else(conform::cache::folder, Ok)?);
     match args.command {
         AgentsCommand::List => list(&registry, &store),
         AgentsCommand::Install { agents } => install(&registry, &store, &agents),
@@ -72,7 +72,7 @@ fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
 fn installed(profile: &Profile, store: &Store) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     for version in &profile.versions {
-        if store.installed(profile, version)?.is_some() {
+        if store.installed(profile, Some(version))?.is_some() {
             found.push(version.clone());
         }
     }
@@ -82,11 +82,13 @@ fn installed(profile: &Profile, store: &Store) -> anyhow::Result<Vec<String>> {
 fn install(registry: &Registry, store: &Store, agents: &[SubjectName]) -> anyhow::Result<Status> {
     for name in agents {
         let profile = registry.profile(&name.agent)?;
-        let version = name.version.clone().unwrap_or_else(|| profile.default_version().to_owned());
         let installed = store
-            .install(&profile, &version, &mut |step| anstream::eprintln!("{}: {step}", name.agent))
-            .with_context(|| format!("cannot install {}@{version}", name.agent))?;
-        anstream::println!("{}@{version}  {}", name.agent, installed.executable.display());
+            .install(&profile, name.version.as_deref(), &mut |step| {
+                anstream::eprintln!("{name}: {step}");
+            })
+            .with_context(|| format!("cannot install {name}"))?;
+        let Installed { version, executable, .. } = installed;
+        anstream::println!("{}@{version}  {}", name.agent, executable.display());
     }
     Ok(Status::Success)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use conform::agent::install::Store;
+use conform::agent::install::{Installed, Store};
 use conform::agent::registry::Registry;
 use conform::case::Case;
 use conform::run::{Baseline, Finished, Options, Subject, SubjectName};
@@ -228,7 +228,7 @@ fn subjects(
 ) -> anyhow::Result<(Vec<Arc<Subject>>, Vec<Baseline>)> {
     let lab = [SubjectName { agent: "lab".to_owned(), version: None }];
     let names = if args.agent.is_empty() { &lab[..] } else { &args.agent };
-    let store = Store::open(None)?;
+    let store = Store::open(conform::cache::folder()?);
     let mut subjects = Vec::new();
     let mut baselines = Vec::new();
     for name in names {
@@ -236,9 +236,10 @@ fn subjects(
         if !args.defect.is_empty() && profile.name != "lab" {
             anyhow::bail!("`--defect` is for the lab agent; {} has its own", profile.name);
         }
-        let version =
-            name.version.clone().unwrap_or_else(|| profile.default_version().to_owned());
-        let executable = store.resolve(&profile, &version)?;
+        let installed = store.installed(&profile, name.version.as_deref())?;
+        let Some(Installed { version, executable, .. }) = installed else {
+            anyhow::bail!("{name} is not installed; run `conform agents install {name}`");
+        };
         baselines.push(baseline(args, registry, &profile.name, &version)?);
         let defects = args.defect.clone();
         subjects.push(Arc::new(Subject { profile, version, executable, defects }));

@@ -108,9 +108,10 @@ impl Session<'_> {
 
         let before = Snapshot::take(folder.root())?;
         let dialogue = self.converse(&keeper, &start, &places).await?;
-        let after = Snapshot::take(folder.root())?;
+        // Every process is gone before the tree is read again: nothing can write after that.
         keeper.end().await?;
         mock.shutdown().await;
+        let after = Snapshot::take(folder.root())?;
 
         Ok(collect(&Input {
             case: self.case,

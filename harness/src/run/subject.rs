@@ -16,6 +16,13 @@ pub struct SubjectName {
     pub version: Option<String>,
 }
 
+impl std::fmt::Display for SubjectName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.agent)?;
+        self.version.iter().try_for_each(|version| write!(f, "@{version}"))
+    }
+}
+
 /// Not the name of an agent.
 #[derive(Debug, thiserror::Error)]
 pub enum SubjectError {

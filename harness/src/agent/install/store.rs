@@ -73,6 +73,16 @@ pub enum Progress {
     Checking,
 }
 
+impl std::fmt::Display for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Waiting => "waiting for another installation to end",
+            Self::Fetching => "fetching the package",
+            Self::Checking => "checking what was fetched",
+        })
+    }
+}
+
 impl Store {
     /// The store in a cache folder; nothing is made there yet.
     pub fn open(cache: impl Into<PathBuf>) -> Self {
