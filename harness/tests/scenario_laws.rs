@@ -235,19 +235,23 @@ proptest! {
         matrix_changes in changes(),
     ) {
         let (mut scenario, mut matrix) = (scenario_document(), matrix_document());
-        scenario_changes.iter().for_each(|one| change(&mut scenario, one));
-        matrix_changes.iter().for_each(|one| change(&mut matrix, one));
+        for one in &scenario_changes {
+            change(&mut scenario, one);
+        }
+        for one in &matrix_changes {
+            change(&mut matrix, one);
+        }
         let (scenario, matrices) = load(&scenario, &matrix);
         match scenario {
             Err(problems) => {
                 prop_assert!(!problems.is_empty());
-                problems.iter().for_each(|problem| drop(render(problem)));
+                drop(problems.iter().map(render).collect::<String>());
             }
             Ok(scenario) => match expand(&scenario, &matrices) {
                 Ok(expansion) => check(&expansion, &scenario)?,
                 Err(problems) => {
                     prop_assert!(!problems.is_empty());
-                    problems.iter().for_each(|problem| drop(render(problem)));
+                    drop(problems.iter().map(render).collect::<String>());
                 }
             },
         }

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use conform_mock_server::document::{Source, render};
 
 use super::*;
@@ -319,7 +321,7 @@ fn variables_that_grow_without_bound_are_stopped() {
     let mut vars = format!("vars:\n  v0: {}\n", "a".repeat(1 << 16));
     for level in 1..40 {
         let below = level - 1;
-        vars.push_str(&format!("  v{level}: \"${{v{below}}}${{v{below}}}\"\n"));
+        let _ = writeln!(vars, "  v{level}: \"${{v{below}}}${{v{below}}}\"");
     }
     let found = messages(&format!("{vars}workspace: {{f: \"${{v39}}\"}}\n"), &[]);
     assert_eq!(found, ["this text grows beyond 16 MiB"]);
@@ -329,7 +331,7 @@ fn variables_that_grow_without_bound_are_stopped() {
 fn variables_that_stand_too_deep_are_stopped() {
     let mut vars = "vars:\n  v0: a\n".to_owned();
     for level in 1..100 {
-        vars.push_str(&format!("  v{level}: \"${{v{}}}\"\n", level - 1));
+        let _ = writeln!(vars, "  v{level}: \"${{v{}}}\"", level - 1);
     }
     let found = messages(&format!("{vars}workspace: {{f: \"${{v99}}\"}}\n"), &[]);
     assert_eq!(found, ["variables stand more than 64 deep in variables"]);
