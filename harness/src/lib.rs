@@ -2,14 +2,17 @@
 //!
 //! One road leads through the crate: [`scenario`] load → [`matrix`] expand → [`case`] →
 //! [`agent`] lower to native calls → [`sandbox`] and [`driver`] run → [`evidence`] collect →
-//! [`check`] judge → `run` record.
+//! [`check`] judge → [`run`] record.
 
 pub mod agent;
+pub mod cache;
 pub mod case;
 pub mod check;
 pub mod clause;
 pub mod driver;
 pub mod evidence;
 pub mod matrix;
+pub mod run;
 pub mod sandbox;
 pub mod scenario;
+pub mod suite;

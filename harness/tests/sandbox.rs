@@ -297,6 +297,20 @@ async fn a_storm_of_forks_is_killed_to_the_last() {
     assert!(pids.iter().all(|pid| is_gone(pid)));
 }
 
+#[tokio::test]
+async fn a_chain_that_outruns_its_own_killing_is_caught() {
+    let (keeper, _listener) = start(Isolation::None).await;
+    let folder = tempfile::tempdir().unwrap();
+    // Each link starts the next and ends. Left alone, the chain ends by writing a file.
+    let script = "f() { if [ $1 -lt 100000 ]; then f $(($1+1)) & else echo >escaped; fi; }; f 0";
+    let mut command = shell(script);
+    command.directory = folder.path().to_owned();
+    let mut process = keeper.launch(command).await.unwrap();
+    process.exit.wait().await.unwrap();
+    keeper.end().await.unwrap();
+    assert!(!folder.path().join("escaped").exists());
+}
+
 /// A pipe with a name: it ends when the last process that holds it for writing has ended.
 fn lifeline(folder: &Path) -> PathBuf {
     let path = folder.join("lifeline");

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use conform_mock_server::capture::Authority;
+use conform_mock_server::document::did_you_mean;
 use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DriverKind;
-use crate::scenario::{Capability, Network, Policy};
+use super::template::{TemplateError, render};
+use crate::scenario::{Capability, Network, Policy, ResultClass};
 
 /// All that is known about one agent (`agents/NAME.toml`).
 ///
@@ -50,6 +52,13 @@ pub struct Profile {
     /// Paths in the case tree (globs) that are the agent's own state and never judged.
     #[serde(default)]
     pub own_state: Vec<String>,
+    /// How the results of each class read: regular expressions.
+    #[serde(default)]
+    pub results: IndexMap<ResultClass, Vec<String>>,
+    /// Results that say that the agent's own sandbox could not be set up on this machine (regular
+    /// expressions): nothing can be said about containment then.
+    #[serde(default)]
+    pub broken_confinement: Vec<String>,
     /// Values that differ from run to run, and what stands for them in hashes and comparisons.
     #[serde(default)]
     pub normalise: Vec<Normalisation>,
@@ -98,7 +107,12 @@ pub struct Launch {
 
 /// How the final text and the success of a turn are read from standard output.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "format")]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    tag = "format"
+)]
 pub enum OutputRule {
     /// The whole output is the final text.
     Text,
@@ -222,7 +236,145 @@ pub struct Normalisation {
     pub with: String,
 }
 
-/// How commands reach the network under a policy.
+/// What is wrong with a profile beyond its form.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// A format of another time.
+    #[error("`schema = {found}` is not known to this version of conform; it reads schema 1")]
+    Schema {
+        /// The schema found.
+        found: u32,
+    },
+    /// An empty list that must not be empty.
+    #[error("`{field}` is empty; name at least one")]
+    Empty {
+        /// The field.
+        field: &'static str,
+    },
+    /// A tool with both arguments and input, or neither.
+    #[error("`tools.{tool}` needs either `arguments` or `input`")]
+    ToolForm {
+        /// The logical tool.
+        tool: String,
+    },
+    /// A logical tool that no scenario can call.
+    #[error("`tools.{tool}` is not a logical tool: {help}")]
+    UnknownTool {
+        /// The name.
+        tool: String,
+        /// The next step.
+        help: String,
+    },
+    /// A template that cannot be filled.
+    #[error("`{field}`: {source}")]
+    Template {
+        /// The field.
+        field: String,
+        /// What is wrong.
+        source: TemplateError,
+    },
+}
+
+/// The logical tools and the names of their arguments.
+pub const LOGICAL_TOOLS: [(&str, &[&str]); 6] = [
+    ("shell", &["command"]),
+    ("privileged", &["command"]),
+    ("read", &["path"]),
+    ("write", &["path", "text"]),
+    ("edit", &["path", "old", "new"]),
+    ("fetch", &["url"]),
+];
+
+impl Profile {
+    /// Looks for what the form cannot show: empty lists, templates that cannot be filled.
+    ///
+    /// # Errors
+    /// The first thing found.
+    pub fn validate(&self) -> Result<(), ProfileError> {
+        if self.schema != 1 {
+            return Err(ProfileError::Schema { found: self.schema });
+        }
+        if self.versions.is_empty() {
+            return Err(ProfileError::Empty { field: "versions" });
+        }
+        if self.drivers.is_empty() {
+            return Err(ProfileError::Empty { field: "drivers" });
+        }
+        self.validate_tools()?;
+        self.validate_templates()
+    }
+
+    /// The version used when none is asked for.
+    pub fn default_version(&self) -> &str {
+        self.versions.first().map_or("", String::as_str)
+    }
+
+    fn validate_tools(&self) -> Result<(), ProfileError> {
+        for (tool, lowering) in &self.tools {
+            let Some((_, arguments)) = LOGICAL_TOOLS.iter().find(|(name, _)| name == tool) else {
+                let help = did_you_mean(tool, LOGICAL_TOOLS.iter().map(|(name, _)| *name));
+                return Err(ProfileError::UnknownTool { tool: tool.clone(), help });
+            };
+            if lowering.arguments.is_empty() == lowering.input.is_none() {
+                return Err(ProfileError::ToolForm { tool: tool.clone() });
+            }
+            let values: Vec<_> = arguments.iter().map(|name| (*name, String::new())).collect();
+            let mut texts: Vec<&str> = lowering.input.iter().map(String::as_str).collect();
+            lowering.arguments.values().for_each(|value| strings(value, &mut texts));
+            for text in texts {
+                check_template(&format!("tools.{tool}"), text, values.as_slice())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_templates(&self) -> Result<(), ProfileError> {
+        let places = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path"];
+        let with = |more: &[&'static str]| -> Vec<(&'static str, String)> {
+            places.iter().chain(more).map(|name| (*name, String::new())).collect()
+        };
+        for (name, text) in &self.environment {
+            check_template(&format!("environment.{name}"), text, with(&[]).as_slice())?;
+        }
+        for launch in &self.drivers {
+            for text in &launch.arguments {
+                let values = with(&["prompt", "policy"]);
+                check_template("drivers.arguments", text, values.as_slice())?;
+            }
+        }
+        for (policy, lowering) in &self.policy {
+            for file in &self.files {
+                let mut values: Vec<(&str, String)> = with(&["policy"]);
+                values.extend(lowering.values.keys().map(|name| (name.as_str(), String::new())));
+                let field = format!("files, {} under policy {}", file.path, policy.name());
+                check_template(&field, &file.text, values.as_slice())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_template(
+    field: &str,
+    template: &str,
+    values: &[(&str, String)],
+) -> Result<(), ProfileError> {
+    render(template, values)
+        .map(drop)
+        .map_err(|source| ProfileError::Template { field: field.to_owned(), source })
+}
+
+fn strings<'v>(value: &'v toml::Value, found: &mut Vec<&'v str>) {
+    match value {
+        toml::Value::String(text) => found.push(text),
+        toml::Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        toml::Value::Table(table) => table.values().for_each(|item| strings(item, found)),
+        _ => {}
+    }
+}
+
+/// The arguments that give commands the network under a policy, or take it from them; `None` when
+/// the policy cannot grant it.
 pub(crate) fn network_arguments(lowering: &PolicyLowering, network: Network) -> Option<&[String]> {
     match network {
         Network::Denied => Some(&[]),

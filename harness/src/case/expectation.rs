@@ -127,11 +127,12 @@ impl<'a> Judge<'_, 'a> {
                 contains: self.texts(source, contains),
                 excludes: self.texts(source, excludes),
             },
-            ExpectKind::Result { turn, span, contains, excludes } => {
+            ExpectKind::Result { turn, span, class, contains, excludes } => {
                 self.check_turn(source, *span, turn);
                 ExpectKind::Result {
                     turn: turn.clone(),
                     span: *span,
+                    class: *class,
                     contains: self.texts(source, contains),
                     excludes: self.texts(source, excludes),
                 }
@@ -179,6 +180,9 @@ impl<'a> Judge<'_, 'a> {
     fn check_file(&mut self, source: &Arc<Source>, span: Span, path: &str, there: bool) {
         let known: Vec<String> =
             self.files.iter().map(|file| file_origin(file.zone, &file.path)).collect();
+        // The workspace is meant where no folder is named; it may be named all the same.
+        let in_workspace = format!("{}/", Zone::Workspace.name());
+        let path = path.strip_prefix(&in_workspace).unwrap_or(path);
         let found = known.iter().any(|name| name == path);
         // The agent's own files stand in its home too, and no scenario lists those.
         let at_home = path.starts_with(&format!("{}/", Zone::Home.name()));

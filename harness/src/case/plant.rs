@@ -213,6 +213,7 @@ impl<'a> Planter<'_, 'a> {
     fn call(&mut self, source: &'a Arc<Source>, call: &'a LogicalCall) -> CaseCall {
         let (tool, arguments): (_, Vec<(_, &Text)>) = match call {
             LogicalCall::Shell { command } => ("shell", vec![("command", command)]),
+            LogicalCall::Privileged { command } => ("privileged", vec![("command", command)]),
             LogicalCall::Read { path } => ("read", vec![("path", path)]),
             LogicalCall::Write { path, text } => ("write", vec![("path", path), ("text", text)]),
             LogicalCall::Edit { path, old, new } => {

@@ -1,5 +1,16 @@
 //! Drivers: the ways to talk to an agent.
+//!
+//! A [`Driver`] is opened in a [`Context`], gets prompts, and is closed; then its [`Dialogue`]
+//! says what was seen. It never waits past the context's deadline, whatever the agent does.
 
+mod context;
+mod conversation;
 mod dialogue;
+mod exec;
+mod jsonl;
+mod output;
+mod transcript;
 
+pub use context::{Argument, Context, DriverError, Limits, ResolvedLaunch};
+pub use conversation::Driver;
 pub use dialogue::{Approval, Dialogue, DriverKind, TurnOutcome};

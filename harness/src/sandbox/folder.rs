@@ -34,6 +34,11 @@ impl CaseFolder {
         Ok(Self { root })
     }
 
+    /// Leaves the folders where they are when this is dropped.
+    pub fn keep(&mut self) {
+        self.root.disable_cleanup(true);
+    }
+
     /// The folder that holds all of them.
     pub fn root(&self) -> &Path {
         self.root.path()

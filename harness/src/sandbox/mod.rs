@@ -10,4 +10,4 @@ mod network;
 
 pub use folder::{CaseFolder, FolderError};
 pub use isolation::{Isolation, IsolationOutcome, probe};
-pub use keeper::{Command, Keeper, KeeperOptions, Process, SandboxError, Stdin};
+pub use keeper::{Command, ExitWatch, Keeper, KeeperOptions, Process, SandboxError, Stdin};

@@ -10,7 +10,7 @@ pub(crate) use files::{Reading, read_documents, read_source};
 pub use load::{Loaded, load_file, load_paths, load_source};
 pub use model::{
     Approver, Capability, ControlSpec, ExitExpectation, ExpectKind, ExpectSpec, FileSpec,
-    FilesExpectation, Fragment, LogicalCall, Network, Policy, Scenario, Step, TurnKind, TurnSpec,
+    FilesExpectation, Fragment, LogicalCall, Network, Policy, ResultClass, Scenario, Step, TurnKind, TurnSpec,
     When, Zone,
 };
 pub(crate) use parse::{

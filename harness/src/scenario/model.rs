@@ -283,6 +283,11 @@ pub enum LogicalCall {
         /// The command.
         command: Text,
     },
+    /// Runs a command line, asking for more rights than the policy gives.
+    Privileged {
+        /// The command.
+        command: Text,
+    },
     /// Reads a file.
     Read {
         /// Its path.
@@ -420,6 +425,8 @@ pub enum ExpectKind<T> {
         turn: String,
         /// Where the turn's name stands.
         span: Span,
+        /// What kind of result it must be, by the profile's rules.
+        class: Option<ResultClass>,
         /// Texts the result must contain.
         contains: Vec<T>,
         /// Texts it must not contain.
@@ -427,6 +434,33 @@ pub enum ExpectKind<T> {
     },
     /// How the agent ended.
     Exit(ExitExpectation),
+}
+
+/// The kinds of results that are told apart; a profile says how each of them reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResultClass {
+    /// The action was refused by policy, sandbox or human.
+    Denied,
+    /// What was asked for is not there.
+    NotFound,
+    /// The tool does not exist or was called wrongly.
+    Invalid,
+}
+
+impl ResultClass {
+    /// All classes with the names that scenarios and profiles use.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("denied", Self::Denied), ("not-found", Self::NotFound), ("invalid", Self::Invalid)];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::NotFound => "not-found",
+            Self::Invalid => "invalid",
+        }
+    }
 }
 
 /// What became of the file tree; whatever is not named must be unchanged.

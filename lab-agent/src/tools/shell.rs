@@ -262,8 +262,8 @@ mod tests {
     #[test]
     fn planted_programs_are_off_the_search_path() {
         let environment = ShellEnvironment::scrub(
-            |name| (name == "PATH").then(|| "bin:/work/bin:/usr/bin:".into()),
-            Path::new("/work"),
+            |name| (name == "PATH").then(|| "bin:/project/bin:/usr/bin:".into()),
+            Path::new("/project"),
         );
         assert_eq!(environment.0, [("PATH", OsString::from("/usr/bin"))]);
     }

@@ -48,6 +48,8 @@ fn places_follow_links_and_parent_steps() {
         ("sub/AGENTS.md", Place::OwnConfig),
         (".lab/settings", Place::OwnConfig),
         ("sub/../.git/hooks/pre-commit", Place::OwnConfig),
+        (".curlrc", Place::OwnConfig),
+        ("sub/.lab-root", Place::OwnConfig),
         ("../home/.lab/x", Place::OwnState),
         ("../home/other", Place::Outside),
     ] {

@@ -3,6 +3,7 @@
 //! A record is a folder: `record.jsonl`, one [`Line`] a line, and `bodies/` with the native
 //! request bodies that were kept.
 
+mod clock;
 mod error;
 mod line;
 mod name;
@@ -12,6 +13,7 @@ mod schema;
 mod strategy;
 mod write;
 
+pub use clock::now;
 pub use error::RecordError;
 pub use read::{Note, Record, read};
 pub use schema::{

@@ -19,7 +19,7 @@
 //! it.
 //!
 //! **Leftovers.** A process counts as left over when no launched process that still runs is above
-//! it and it is still there 200 ms after it was first looked for. The keeper does not sleep through
+//! it and it is still there 500 ms after it was first looked for. The keeper does not sleep through
 //! that time: it goes on as soon as the last of them has ended.
 
 mod channel;
@@ -31,5 +31,5 @@ mod program;
 mod spawn;
 
 pub use handle::{Keeper, KeeperOptions, SandboxError};
-pub use process::{Command, Process, Stdin};
+pub use process::{Command, ExitWatch, Process, Stdin};
 pub use program::{is_asked_for, main};

@@ -33,7 +33,7 @@ pub(super) const NETWORK: &str = "network";
 pub(super) const NO_NETWORK: &str = "no-network";
 
 /// How long processes that are about to end may take before they count as left over.
-const GRACE: Duration = Duration::from_millis(200);
+const GRACE: Duration = Duration::from_millis(500);
 
 /// How long killed processes may take to be gone.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
@@ -211,7 +211,9 @@ impl Running<'_> {
             let left = living(below_this_process(&running)?);
             // Of a tree that is left over, the top is the keeper's child: its end is a signal.
             let now = Instant::now();
-            if left.is_empty() || now >= deadline {
+            // Empty although children are left: they are the launched ones, or were too quick to be
+            // seen.
+            if left.is_empty() && !self.launched.is_empty() || now >= deadline {
                 let mut names: Vec<String> = left.into_iter().map(|found| found.name).collect();
                 names.sort();
                 return Ok(names);
@@ -227,7 +229,11 @@ impl Running<'_> {
         while self.reap()? {
             let found = living(below_this_process(&HashSet::new())?);
             if Instant::now() >= deadline {
-                return Ok(found.into_iter().map(|found| found.name).collect());
+                let mut names: Vec<String> = found.into_iter().map(|found| found.name).collect();
+                if names.is_empty() {
+                    names.push("processes that are too quick to be seen".to_owned());
+                }
+                return Ok(names);
             }
             for descendant in &found {
                 match kill(descendant.pid, Signal::SIGKILL) {

@@ -4,7 +4,9 @@ use conform_mock_server::capture::Authority;
 use conform_mock_server::document::{Fields, Node, NodeKind};
 
 use super::Parser;
-use crate::scenario::{ExitExpectation, ExpectKind, ExpectSpec, FilesExpectation, Text};
+use crate::scenario::{
+    ExitExpectation, ExpectKind, ExpectSpec, FilesExpectation, ResultClass, Text,
+};
 
 /// What can be expected.
 const KINDS: [&str; 9] =
@@ -218,10 +220,20 @@ impl Parser {
         let turn = fields
             .required("turn", &mut self.problems)
             .and_then(|node| Some((self.line(node, "a turn's name")?, node.span)));
-        let (contains, excludes) = self.contents(node, &mut fields);
+        let class = fields
+            .optional("class")
+            .map(|node| self.problems.choice(node, "class", &ResultClass::NAMES));
+        let (contains, excludes) = match class {
+            // A class is enough to ask for.
+            Some(_) => (
+                self.templates(fields.optional("contains"), "`contains`"),
+                self.templates(fields.optional("excludes"), "`excludes`"),
+            ),
+            None => self.contents(node, &mut fields),
+        };
         fields.finish(&mut self.problems);
-        let (turn, span) = turn?;
-        Some(ExpectKind::Result { turn, span, contains, excludes })
+        let ((turn, span), class) = (turn?, class.map_or(Some(None), |class| class.map(Some))?);
+        Some(ExpectKind::Result { turn, span, class, contains, excludes })
     }
 
     fn contents(&mut self, node: &Node, fields: &mut Fields<'_>) -> (Vec<Text>, Vec<Text>) {

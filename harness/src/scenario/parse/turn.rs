@@ -12,7 +12,8 @@ const KINDS: [&str; 5] = ["say", "call", "calls", "attempt", "slot"];
 /// What can stand beside that.
 const MODIFIERS: [&str; 5] = ["when", "name", "purpose", "gate", "usage"];
 /// The logical tools.
-const TOOLS: [&str; 6] = ["shell", "read", "write", "edit", "fetch", "unoffered"];
+const TOOLS: [&str; 7] =
+    ["shell", "privileged", "read", "write", "edit", "fetch", "unoffered"];
 
 /// Whether a list of turns may hold a `slot`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +127,10 @@ impl Parser {
             "shell" => {
                 let command = self.filled_template(value, "a command")?;
                 Some(LogicalCall::Shell { command })
+            }
+            "privileged" => {
+                let command = self.filled_template(value, "a command")?;
+                Some(LogicalCall::Privileged { command })
             }
             "read" => Some(LogicalCall::Read { path: self.filled_template(value, "a path")? }),
             "fetch" => Some(LogicalCall::Fetch { url: self.filled_template(value, "an address")? }),

@@ -1,0 +1,14 @@
+//! Installed agents: versions side by side in a cache folder.
+//!
+//! `agents/NAME/VERSION` below the cache holds one version of one agent, as its package manager
+//! laid it out, and `installed.json`, which says what it is. A version is there whole or not at
+//! all: it is fetched into a folder beside it and renamed.
+
+mod error;
+mod npm;
+mod path;
+mod pattern;
+mod store;
+
+pub use error::InstallError;
+pub use store::{Installed, Listed, Origin, Progress, Store};

@@ -1,0 +1,165 @@
+//! Fetching a package with npm.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde::Deserialize;
+
+use super::error::{InstallError, io};
+
+/// One version of a package.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Package<'a> {
+    pub(super) name: &'a str,
+    pub(super) version: &'a str,
+}
+
+/// Installs a package into an empty folder. Its integrity, as npm's lock file has it.
+///
+/// The package's install scripts do not run: they would get the caller's environment, and a
+/// profile names the real executable. npm itself keeps the caller's environment, which holds its
+/// proxy and registry.
+pub(super) fn install(
+    npm: &Path,
+    folder: &Path,
+    package: Package<'_>,
+) -> Result<Option<String>, InstallError> {
+    // A package file of its own: else npm may choose a folder further up.
+    let manifest = folder.join("package.json");
+    std::fs::write(&manifest, "{\"private\": true}\n").map_err(io("write", manifest))?;
+    let output = Command::new(npm)
+        .arg("install")
+        .arg("--prefix")
+        .arg(folder)
+        .args(["--location=project", "--package-lock=true", "--omit=dev", "--save-exact"])
+        .args(["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"])
+        .arg(format!("{}@{}", package.name, package.version))
+        .current_dir(folder)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(io("run", npm))?;
+    if output.status.success() {
+        read_lock(folder, package)
+    } else {
+        Err(failure(package, &output))
+    }
+}
+
+/// `package-lock.json`, version 3.
+#[derive(Debug, Deserialize)]
+struct Lock {
+    packages: std::collections::BTreeMap<String, Locked>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Locked {
+    version: Option<String>,
+    integrity: Option<String>,
+}
+
+fn read_lock(folder: &Path, package: Package<'_>) -> Result<Option<String>, InstallError> {
+    let path = folder.join("package-lock.json");
+    let text = std::fs::read(&path).map_err(io("read", &path))?;
+    let lock: Lock =
+        serde_json::from_slice(&text).map_err(|error| io("read", &path)(error.into()))?;
+    let locked = lock.packages.get(&format!("node_modules/{}", package.name));
+    match locked {
+        Some(Locked { version: Some(version), integrity }) if version == package.version => {
+            Ok(integrity.clone())
+        }
+        other => Err(InstallError::WrongVersion {
+            package: package.name.to_owned(),
+            version: package.version.to_owned(),
+            found: other
+                .and_then(|locked| locked.version.clone())
+                .unwrap_or_else(|| "in no version".to_owned()),
+        }),
+    }
+}
+
+fn failure(package: Package<'_>, output: &Output) -> InstallError {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let Said { code, summary } = read_errors(&stderr);
+    let (name, version) = (package.name.to_owned(), package.version.to_owned());
+    match code.as_deref() {
+        Some("ETARGET") => InstallError::NoSuchVersion { package: name, version, said: summary },
+        Some("E404") => InstallError::NoSuchPackage { package: name, said: summary },
+        Some(
+            "ENOTFOUND" | "EAI_AGAIN" | "ECONNREFUSED" | "ECONNRESET" | "ETIMEDOUT" | "ENETUNREACH"
+            | "EHOSTUNREACH" | "ERR_SOCKET_TIMEOUT" | "ENOTCACHED",
+        ) => InstallError::Network { package: name, said: summary },
+        _ => InstallError::Npm {
+            package: name,
+            version,
+            ended: output.status.to_string(),
+            said: summary,
+        },
+    }
+}
+
+/// What npm says of its failure: a code, and its first line for people.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    code: Option<String>,
+    summary: String,
+}
+
+/// Reads lines such as `npm error code ETARGET` and `npm error notarget No matching version …`
+/// (older: `npm ERR! …`). Without any, the last line counts.
+fn read_errors(stderr: &str) -> Said {
+    let mut code = None;
+    let mut summary = None;
+    for line in stderr.lines() {
+        let Some(text) = ["npm error", "npm ERR!"].iter().find_map(|lead| line.strip_prefix(lead))
+        else {
+            continue;
+        };
+        let text = text.trim();
+        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+        match word {
+            "code" => code = Some(rest.trim().to_owned()),
+            "" | "errno" | "syscall" => {}
+            "404" | "notarget" if rest.is_empty() => {}
+            "404" | "notarget" => {
+                summary.get_or_insert_with(|| rest.trim().to_owned());
+            }
+            _ if text.starts_with("A complete log") => {}
+            _ => {
+                summary.get_or_insert_with(|| text.to_owned());
+            }
+        }
+    }
+    let last = || stderr.lines().rfind(|line| !line.trim().is_empty());
+    let summary = summary.or_else(|| last().map(|line| line.trim().to_owned()));
+    Said { code, summary: summary.unwrap_or_else(|| "nothing".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(stderr: &str) -> (Option<String>, String) {
+        let Said { code, summary } = read_errors(stderr);
+        (code, summary)
+    }
+
+    #[test]
+    fn the_code_and_the_first_line_for_people_are_found() {
+        let stderr = "npm error code ETARGET\n\
+            npm error notarget No version matches a@9.9.9.\n\
+            npm error notarget More advice.\n\
+            npm error A complete log of this run can be found in: x.log\n";
+        let expected = (Some("ETARGET".to_owned()), "No version matches a@9.9.9.".to_owned());
+        assert_eq!(said(stderr), expected);
+        let stderr = "npm warn old\nnpm ERR! code ECONNREFUSED\nnpm ERR! syscall connect\n\
+            npm ERR! errno ECONNREFUSED\nnpm ERR! FetchError: request failed\nnpm ERR!  at x\n";
+        let expected = (Some("ECONNREFUSED".to_owned()), "FetchError: request failed".to_owned());
+        assert_eq!(said(stderr), expected);
+    }
+
+    #[test]
+    fn without_error_lines_the_last_line_counts() {
+        assert_eq!(said("one\ntwo\n\n"), (None, "two".to_owned()));
+        assert_eq!(said(""), (None, "nothing".to_owned()));
+    }
+}

@@ -1,0 +1,186 @@
+//! From a profile's launch to a process: arguments, environment and configuration files of one run.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+
+use super::profile::{Launch, PolicyLowering, Profile, network_arguments};
+use super::template::{TemplateError, Values, render};
+use crate::case::{Places, Variant};
+use crate::driver::{Argument, ResolvedLaunch};
+
+/// The key that agents are given; it opens nothing.
+const FAKE_KEY: &str = "sk-conform-no-key";
+
+/// Where programs are found; the same on every machine, whatever the caller's own path is.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// A launch that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The profile has no such policy, or the policy cannot grant the network.
+    #[error(
+        "the profile `{profile}` cannot express policy `{policy}` with this network; add it under `[policy.{policy}]`"
+    )]
+    Policy {
+        /// The profile.
+        profile: String,
+        /// The policy.
+        policy: &'static str,
+    },
+    /// A template of the profile is wrong.
+    #[error("the profile `{profile}`: {source}")]
+    Template {
+        /// The profile.
+        profile: String,
+        /// What is wrong.
+        source: TemplateError,
+    },
+    /// A configuration file cannot be written.
+    #[error("cannot write {path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A configuration file would stand outside the case folder.
+    #[error("the profile `{profile}` writes `{path}`, which is not below the case folder")]
+    Outside {
+        /// The profile.
+        profile: String,
+        /// The path.
+        path: String,
+    },
+}
+
+/// What one run starts, and with what.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// The agent's profile.
+    pub profile: &'a Profile,
+    /// The launch chosen.
+    pub launch: &'a Launch,
+    /// The executable.
+    pub executable: &'a Path,
+    /// Deliberate defects, for the lab agent.
+    pub defects: &'a [String],
+    /// The run.
+    pub variant: &'a Variant,
+    /// Its folders and the mock's address.
+    pub places: &'a Places,
+}
+
+impl Start<'_> {
+    /// Writes the agent's configuration files below the case folder.
+    ///
+    /// # Errors
+    /// When the profile cannot express the run, or a file cannot be written.
+    pub fn write_files(&self, root: &Path) -> Result<(), LaunchError> {
+        let values = FileValues { start: self, policy: self.policy()? };
+        for file in &self.profile.files {
+            let is_below = Path::new(&file.path)
+                .components()
+                .all(|part| matches!(part, std::path::Component::Normal(_)));
+            if !is_below {
+                let (profile, path) = (self.profile.name.clone(), file.path.clone());
+                return Err(LaunchError::Outside { profile, path });
+            }
+            let path = root.join(&file.path);
+            let text = render(&file.text, &values).map_err(|source| self.template(source))?;
+            write(&path, &text)
+                .map_err(|source| LaunchError::File { path: path.display().to_string(), source })?;
+        }
+        Ok(())
+    }
+
+    /// The process as a driver starts it.
+    ///
+    /// # Errors
+    /// When the profile cannot express the run.
+    pub fn resolve(&self) -> Result<ResolvedLaunch, LaunchError> {
+        let policy = self.policy()?;
+        let network = network_arguments(policy, self.variant.network);
+        let network = network.ok_or_else(|| self.no_policy())?;
+        let values = FileValues { start: self, policy };
+        let fill = |text: &String| render(text, &values).map_err(|source| self.template(source));
+        let mut arguments = Vec::new();
+        for argument in &self.launch.arguments {
+            match argument.as_str() {
+                "${prompt}" => arguments.push(Argument::Prompt),
+                "${policy}" => {
+                    for argument in policy.arguments.iter().chain(network) {
+                        arguments.push(Argument::Fixed(fill(argument)?));
+                    }
+                    for defect in self.defects {
+                        arguments.push(Argument::Fixed(format!("--defect={defect}")));
+                    }
+                }
+                _ => arguments.push(Argument::Fixed(fill(argument)?)),
+            }
+        }
+        let mut environment = IndexMap::new();
+        for (name, value) in &self.profile.environment {
+            environment.insert(name.clone(), fill(value)?);
+        }
+        Ok(ResolvedLaunch {
+            program: self.executable.to_owned(),
+            arguments,
+            environment,
+            directory: self.places.workspace.clone(),
+            output: self.launch.output.clone(),
+        })
+    }
+
+    fn policy(&self) -> Result<&PolicyLowering, LaunchError> {
+        self.profile.policy.get(&self.variant.policy).ok_or_else(|| self.no_policy())
+    }
+
+    fn no_policy(&self) -> LaunchError {
+        LaunchError::Policy {
+            profile: self.profile.name.clone(),
+            policy: self.variant.policy.name(),
+        }
+    }
+
+    fn template(&self, source: TemplateError) -> LaunchError {
+        LaunchError::Template { profile: self.profile.name.clone(), source }
+    }
+}
+
+/// Template values of one run; the names are those that a profile is checked against.
+struct FileValues<'a> {
+    start: &'a Start<'a>,
+    policy: &'a PolicyLowering,
+}
+
+impl Values for FileValues<'_> {
+    fn value(&self, name: &str) -> Option<String> {
+        let places = self.start.places;
+        let show = |path: &PathBuf| path.display().to_string();
+        Some(match name {
+            "mock" => places.mock.clone(),
+            "workspace" => show(&places.workspace),
+            "outside" => show(&places.outside),
+            "home" => show(&places.home),
+            "tmp" => show(&places.tmp),
+            "api_key" => FAKE_KEY.to_owned(),
+            "path" => PATH.to_owned(),
+            "policy" => self.start.variant.policy.name().to_owned(),
+            _ => return self.policy.values.get(name).cloned(),
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let fixed =
+            ["mock", "workspace", "outside", "home", "tmp", "api_key", "path", "policy"];
+        fixed.into_iter().map(str::to_owned).chain(self.policy.values.keys().cloned()).collect()
+    }
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, text)
+}

@@ -1,0 +1,179 @@
+//! Lowering: a case's logical calls become the native calls of one agent.
+
+use conform_mock_server::script::{
+    Call, CallPayload, Condition, Item, Page, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
+};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+use super::profile::{Profile, ToolLowering};
+use super::template::{TemplateError, Values, render};
+use crate::case::{CaseCall, CaseTurn, CaseTurnKind, LateText, Places, Variant};
+
+/// A call that the profile cannot express.
+#[derive(Debug, thiserror::Error)]
+pub enum LowerError {
+    /// The profile has no such tool.
+    #[error("the profile `{profile}` does not say how to call `{tool}`; add `[tools.{tool}]` to it")]
+    UnknownTool {
+        /// The profile.
+        profile: String,
+        /// The logical tool.
+        tool: String,
+    },
+    /// A template of the profile is wrong.
+    #[error("the profile `{profile}`, tool `{tool}`: {source}")]
+    Template {
+        /// The profile.
+        profile: String,
+        /// The logical tool.
+        tool: String,
+        /// What is wrong.
+        source: TemplateError,
+    },
+}
+
+/// The script of one run: the variant's turns in the agent's native vocabulary.
+///
+/// # Errors
+/// When the profile cannot express a call.
+pub fn script(variant: &Variant, profile: &Profile, places: &Places) -> Result<Script, LowerError> {
+    let turns = variant
+        .turns
+        .iter()
+        .map(|turn| lower_turn(turn, profile, places))
+        .collect::<Result<_, _>>()?;
+    let pages = variant.pages.iter().map(|(name, body)| {
+        let content_type = "text/plain; charset=utf-8".to_owned();
+        (name.clone(), Page { content_type, body: body.resolve(places) })
+    });
+    Ok(Script {
+        turns,
+        purposes: purposes(profile),
+        side_replies: side_replies(profile),
+        pages: pages.collect(),
+        when_exhausted: WhenExhausted::Refuse,
+    })
+}
+
+fn lower_turn(turn: &CaseTurn, profile: &Profile, places: &Places) -> Result<Turn, LowerError> {
+    let items = match &turn.kind {
+        CaseTurnKind::Say(text) => {
+            vec![Item::Message { text: text.resolve(places), phase: None }]
+        }
+        CaseTurnKind::Calls(calls) => calls
+            .iter()
+            .map(|call| lower_call(call, profile, places).map(Item::Call))
+            .collect::<Result<_, _>>()?,
+    };
+    Ok(Turn {
+        label: turn.name.clone(),
+        purpose: turn.purpose.clone(),
+        guards: Vec::new(),
+        gate: turn.gate.clone(),
+        reply: Reply { items, usage: turn.usage, headers: Vec::new() },
+    })
+}
+
+fn lower_call(call: &CaseCall, profile: &Profile, places: &Places) -> Result<Call, LowerError> {
+    match call {
+        CaseCall::Unoffered { name, arguments } => {
+            let payload = match arguments {
+                Value::Object(map) => CallPayload::Arguments(map.clone()),
+                other => CallPayload::RawArguments(other.to_string()),
+            };
+            let name = name.clone();
+            Ok(Call { name, namespace: None, payload, call_id: None, must_be_offered: false })
+        }
+        CaseCall::Logical { tool, arguments } => {
+            let lowering = profile.tools.get(*tool).ok_or_else(|| LowerError::UnknownTool {
+                profile: profile.name.clone(),
+                tool: (*tool).to_owned(),
+            })?;
+            let payload = payload(lowering, &Arguments { arguments, places }).map_err(|source| {
+                LowerError::Template {
+                    profile: profile.name.clone(),
+                    tool: (*tool).to_owned(),
+                    source,
+                }
+            })?;
+            let name = lowering.native.clone();
+            Ok(Call { name, namespace: None, payload, call_id: None, must_be_offered: true })
+        }
+    }
+}
+
+fn payload<V: Values>(lowering: &ToolLowering, values: &V) -> Result<CallPayload, TemplateError> {
+    if let Some(input) = &lowering.input {
+        return render(input, values).map(CallPayload::Input);
+    }
+    let mut arguments = Map::new();
+    for (name, value) in &lowering.arguments {
+        arguments.insert(name.clone(), fill(value, values)?);
+    }
+    Ok(CallPayload::Arguments(arguments))
+}
+
+/// A profile's value as JSON, every string in it filled as a template.
+fn fill<V: Values>(value: &toml::Value, values: &V) -> Result<Value, TemplateError> {
+    Ok(match value {
+        toml::Value::String(template) => Value::from(render(template, values)?),
+        toml::Value::Integer(number) => Value::from(*number),
+        toml::Value::Float(number) => Value::from(*number),
+        toml::Value::Boolean(truth) => Value::from(*truth),
+        toml::Value::Datetime(time) => Value::from(time.to_string()),
+        toml::Value::Array(items) => {
+            items.iter().map(|item| fill(item, values)).collect::<Result<_, _>>()?
+        }
+        toml::Value::Table(table) => table
+            .iter()
+            .map(|(key, item)| Ok((key.clone(), fill(item, values)?)))
+            .collect::<Result<Map<_, _>, TemplateError>>()?
+            .into(),
+    })
+}
+
+/// The arguments of a logical call as template values.
+struct Arguments<'a> {
+    arguments: &'a IndexMap<&'static str, LateText>,
+    places: &'a Places,
+}
+
+impl Values for Arguments<'_> {
+    fn value(&self, name: &str) -> Option<String> {
+        self.arguments.get(name).map(|text| text.resolve(self.places))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.arguments.keys().map(|name| (*name).to_owned()).collect()
+    }
+}
+
+fn purposes(profile: &Profile) -> Vec<PurposeRule> {
+    let rule = |recognition: &super::profile::PurposeRecognition| {
+        let mut all = Vec::new();
+        if let Some((name, contains)) = &recognition.header {
+            all.push(Condition::Header { name: name.clone(), contains: contains.clone() });
+        }
+        for (pointer, value) in &recognition.equals {
+            all.push(Condition::Equals { pointer: pointer.clone(), value: value.clone() });
+        }
+        for (pointer, text) in &recognition.contains {
+            all.push(Condition::Contains { pointer: pointer.clone(), text: text.clone() });
+        }
+        PurposeRule { purpose: Purpose::new(&recognition.purpose), all }
+    };
+    profile.purposes.iter().map(rule).collect()
+}
+
+fn side_replies(profile: &Profile) -> IndexMap<Purpose, Reply> {
+    let reply = |text: &str| Reply {
+        items: vec![Item::Message { text: text.to_owned(), phase: None }],
+        ..Reply::default()
+    };
+    profile
+        .purposes
+        .iter()
+        .map(|recognition| (Purpose::new(&recognition.purpose), reply(&recognition.reply)))
+        .collect()
+}

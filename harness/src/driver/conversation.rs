@@ -1,0 +1,61 @@
+//! One interface to all drivers.
+
+use super::context::{Context, DriverError};
+use super::dialogue::{Dialogue, DriverKind, TurnOutcome};
+use super::exec::Exec;
+use super::jsonl::Jsonl;
+
+/// A conversation with an agent.
+#[derive(Debug)]
+pub enum Driver<'a> {
+    /// One process for each prompt.
+    Exec(Box<Exec<'a>>),
+    /// One process that speaks JSON lines.
+    Jsonl(Box<Jsonl<'a>>),
+}
+
+impl<'a> Driver<'a> {
+    /// Opens the conversation; what is driven by dialogue is started now.
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or the launch lacks what the driver needs.
+    pub async fn open(kind: DriverKind, context: Context<'a>) -> Result<Self, DriverError> {
+        Ok(match kind {
+            DriverKind::Exec => Self::Exec(Box::new(Exec::open(context)?)),
+            DriverKind::Jsonl => Self::Jsonl(Box::new(Jsonl::open(context).await?)),
+        })
+    }
+
+    /// Sends a prompt and waits until its turn is over: by the agent's word, its end, or the
+    /// deadline. An agent that ended or ran out of time has not succeeded; later prompts to it
+    /// fail at once.
+    ///
+    /// # Errors
+    /// When the agent cannot be started, or what it says cannot be read. The conversation can
+    /// still be closed.
+    pub async fn prompt(&mut self, text: &str) -> Result<TurnOutcome, DriverError> {
+        match self {
+            Self::Exec(driver) => driver.prompt(text).await,
+            Self::Jsonl(driver) => driver.prompt(text).await,
+        }
+    }
+
+    /// Whether the agent can take no further prompt: it ended, or ran out of time.
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Exec(driver) => driver.is_over(),
+            Self::Jsonl(driver) => driver.is_over(),
+        }
+    }
+
+    /// Ends the conversation and every process of it; says what was seen.
+    ///
+    /// # Errors
+    /// When processes cannot be killed, or the keeper is gone.
+    pub async fn close(self) -> Result<Dialogue, DriverError> {
+        match self {
+            Self::Exec(driver) => driver.close().await,
+            Self::Jsonl(driver) => driver.close().await,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One case from start to verdict: may it run, its own run, its control, the judgement.
+
+use conform_reports::record::{CaseRecord, ErrorKind, Metrics, RunEvidence, VariantName, Verdict};
+use indexmap::IndexMap;
+
+use super::pool::{Body, Finished, Options};
+use super::session::{Session, SessionError};
+use super::subject::Subject;
+use crate::agent::profile::Launch;
+use crate::case::{Case, Variant};
+use crate::check::{Bench, SkipReason, applicability, judge};
+use crate::evidence::{Evidence, Normaliser, Patterns, run_evidence};
+
+/// Runs a case as often as asked; repeats that disagree make it flaky.
+pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) -> Finished {
+    let launch = match choose(case, subject) {
+        Ok(launch) => launch,
+        Err((launch, reason)) => {
+            let verdict = Verdict::Skip { reason: reason.to_string() };
+            return Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
+        }
+    };
+    let error = |verdict| Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
+    if let Some(missing) = missing_program(case) {
+        return error(Verdict::Error {
+            kind: ErrorKind::Prerequisite,
+            message: format!("the scenario needs `{missing}`, which is not on this machine"),
+            help: format!("install {missing} and run again"),
+        });
+    }
+    let patterns = match Patterns::compile(&subject.profile) {
+        Ok(patterns) => patterns,
+        Err(problem) => {
+            return error(Verdict::Error {
+                kind: ErrorKind::ProfileDrift,
+                message: problem.to_string(),
+                help: "mend the profile; `conform check` looks at it".to_owned(),
+            });
+        }
+    };
+    let attempt = Attempt { case, subject, launch, patterns: &patterns, options };
+    let mut first = attempt.run().await;
+    let mut verdicts = vec![first.record.verdict.word().to_owned()];
+    for _ in 1..options.repeat {
+        verdicts.push(attempt.run().await.record.verdict.word().to_owned());
+    }
+    if verdicts.iter().any(|verdict| *verdict != verdicts[0]) {
+        first.record.verdict = Verdict::Flaky { verdicts };
+    }
+    first
+}
+
+/// The first launch of the profile that can do what the case needs; otherwise the reason why the
+/// preferred one cannot.
+fn choose<'s>(
+    case: &Case,
+    subject: &'s Subject,
+) -> Result<&'s Launch, (&'s Launch, SkipReason)> {
+    let mut refused = None;
+    for launch in &subject.profile.drivers {
+        match applicability(case, &subject.profile, launch) {
+            Ok(()) => return Ok(launch),
+            Err(reason) => {
+                refused.get_or_insert((launch, reason));
+            }
+        }
+    }
+    // A profile is refused at loading when it has no driver.
+    Err(refused.unwrap_or_else(|| unreachable!("a profile has a driver")))
+}
+
+fn missing_program(case: &Case) -> Option<&str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there =
+        |program: &&String| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    case.needs.iter().find(|program| !is_there(program)).map(String::as_str)
+}
+
+/// One going through a case.
+struct Attempt<'a> {
+    case: &'a Case,
+    subject: &'a Subject,
+    launch: &'a Launch,
+    patterns: &'a Patterns,
+    options: &'a Options,
+}
+
+impl Attempt<'_> {
+    async fn run(&self) -> Finished {
+        match self.sessions().await {
+            Ok((main, control)) => self.finish(&main, control.as_ref()),
+            Err((variant, problem)) => {
+                let verdict = Verdict::Error {
+                    kind: problem.kind(),
+                    message: format!("{variant} run: {problem}"),
+                    help: problem.help().to_owned(),
+                };
+                let record = record(self.case, self.subject, self.launch, verdict);
+                Finished { record, bodies: Vec::new() }
+            }
+        }
+    }
+
+    async fn sessions(
+        &self,
+    ) -> Result<(Evidence, Option<Evidence>), (VariantName, SessionError)> {
+        let main = self.session(&self.case.main).await?;
+        let control = match &self.case.control {
+            Some(control) => Some(self.session(control).await?),
+            None => None,
+        };
+        Ok((main, control))
+    }
+
+    async fn session(&self, variant: &Variant) -> Result<Evidence, (VariantName, SessionError)> {
+        let session = Session {
+            case: self.case,
+            variant,
+            subject: self.subject,
+            launch: self.launch,
+            patterns: self.patterns,
+            options: self.options,
+        };
+        session.run().await.map_err(|problem| (variant.name, problem))
+    }
+
+    fn finish(&self, main: &Evidence, control: Option<&Evidence>) -> Finished {
+        let bench = Bench {
+            profile: &self.subject.profile,
+            patterns: self.patterns,
+            capabilities: &self.launch.capabilities,
+        };
+        let judgement = judge(self.case, main, control, bench);
+        let mut evidence: IndexMap<VariantName, RunEvidence> = IndexMap::new();
+        let mut bodies = Vec::new();
+        let runs = [Some((&self.case.main, main)), self.case.control.as_ref().zip(control)];
+        for (variant, seen) in runs.into_iter().flatten() {
+            let normaliser = Normaliser::new(self.patterns, &seen.places);
+            evidence.insert(variant.name, run_evidence(seen, variant, &normaliser));
+            bodies.extend(seen.requests.iter().map(|request| Body {
+                variant: variant.name,
+                number: request.number,
+                json: normaliser.json(&request.body),
+            }));
+        }
+        let record = CaseRecord {
+            checks: judgement.checks,
+            metrics: judgement.metrics,
+            evidence,
+            ..record(self.case, self.subject, self.launch, judgement.verdict)
+        };
+        Finished { record, bodies }
+    }
+}
+
+/// The record of a case, without evidence.
+fn record(case: &Case, subject: &Subject, launch: &Launch, verdict: Verdict) -> CaseRecord {
+    CaseRecord {
+        case: case.id.clone(),
+        title: case.title.clone(),
+        family: case.family.clone(),
+        location: case.location.clone(),
+        clause: case.clause.id().to_owned(),
+        reports: case.reports.clone(),
+        agent: subject.reference(launch),
+        axes: case.axes.clone(),
+        disposition: case.disposition.clone(),
+        verdict,
+        checks: Vec::new(),
+        metrics: Metrics::default(),
+        evidence: IndexMap::new(),
+        timing: None,
+    }
+}

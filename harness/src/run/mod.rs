@@ -1,0 +1,11 @@
+//! Running cases: each in a session of its own, several at once, into one record.
+
+mod baseline;
+mod case;
+mod pool;
+mod session;
+mod subject;
+
+pub use baseline::{Baseline, BaselineError, Entry};
+pub use pool::{Finished, Options, RunError, run};
+pub use subject::{Subject, SubjectError, SubjectName};

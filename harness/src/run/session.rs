@@ -1,0 +1,180 @@
+//! One run of one case: fresh folders, a mock and a keeper of its own, the agent, the evidence.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use conform_mock_server::server::{MockServer, StartError};
+use conform_reports::record::ErrorKind;
+use tokio::time::Instant;
+
+use super::pool::Options;
+use super::subject::Subject;
+use crate::agent::launch::{LaunchError, Start};
+use crate::agent::lower::{self, LowerError};
+use crate::agent::profile::Launch;
+use crate::case::{Case, CaseFile, CaseStep, Places, Variant};
+use crate::driver::{Context, Dialogue, Driver, DriverError, Limits};
+use crate::evidence::{Evidence, Input, Patterns, Snapshot, TreeError, collect, outputs_unknown};
+use crate::sandbox::{CaseFolder, FolderError, Keeper, KeeperOptions, SandboxError};
+use crate::scenario::Zone;
+
+/// One run that is about to be made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Session<'a> {
+    pub(super) case: &'a Case,
+    pub(super) variant: &'a Variant,
+    pub(super) subject: &'a Subject,
+    pub(super) launch: &'a Launch,
+    pub(super) patterns: &'a Patterns,
+    pub(super) options: &'a Options,
+}
+
+/// A run that could not be made. The case is an error, never a verdict on the agent.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SessionError {
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    #[error("cannot prepare {path}: {source}")]
+    Plant { path: String, source: std::io::Error },
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    #[error("the mock did not start: {0}")]
+    Mock(#[from] StartError),
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+impl SessionError {
+    /// The kind of error that the case gets.
+    pub(super) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Driver(DriverError::Output { .. }) => ErrorKind::Output,
+            Self::Driver(
+                DriverError::NotFound { .. }
+                | DriverError::NotExecutable { .. }
+                | DriverError::CannotStart { .. },
+            ) => ErrorKind::Start,
+            Self::Lower(_) | Self::Launch(_) => ErrorKind::ProfileDrift,
+            _ => ErrorKind::Harness,
+        }
+    }
+
+    /// The next step, where the text does not name one already.
+    pub(super) fn help(&self) -> &'static str {
+        match self {
+            Self::Driver(_) => "run the case alone with --keep and look at the agent's output",
+            Self::Lower(_) | Self::Launch(_) => "mend the profile; `conform check` looks at it",
+            _ => "see that the machine has room and that nothing else removes the case's folders",
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Makes the run.
+    pub(super) async fn run(&self) -> Result<Evidence, SessionError> {
+        let mut folder = CaseFolder::create(&self.options.case_parent)?;
+        if self.options.keep {
+            folder.keep();
+        }
+        let (keeper, listener) = Keeper::start(KeeperOptions {
+            isolation: self.options.isolation,
+            executable: Some(self.options.keeper.clone()),
+        })
+        .await?;
+        let address = listener.local_addr().map_err(|source| StartError::Listener { source })?;
+        let places = places(&folder, &format!("http://{address}"));
+        for file in &self.variant.files {
+            plant(file, &places, &folder)?;
+        }
+        let start = Start {
+            profile: &self.subject.profile,
+            launch: self.launch,
+            executable: &self.subject.executable,
+            defects: &self.subject.defects,
+            variant: self.variant,
+            places: &places,
+        };
+        start.write_files(folder.root())?;
+        let script = lower::script(self.variant, &self.subject.profile, &places)?;
+        let script_turns: Vec<usize> = (0..script.turns.len()).collect();
+        let mock = MockServer::builder(script).listener(listener).start().await?;
+
+        let before = Snapshot::take(folder.root())?;
+        let dialogue = self.converse(&keeper, &start, &places).await?;
+        let after = Snapshot::take(folder.root())?;
+        keeper.end().await?;
+        mock.shutdown().await;
+
+        Ok(collect(&Input {
+            case: self.case,
+            variant: self.variant,
+            places: &places,
+            patterns: self.patterns,
+            journal: &mock.journal().snapshot(),
+            unused_turns: &mock.unused_turns(),
+            script_turns: &script_turns,
+            before: &before,
+            after: &after,
+            dialogue: &dialogue,
+            outputs: &outputs_unknown,
+        }))
+    }
+
+    async fn converse(
+        &self,
+        keeper: &Keeper,
+        start: &Start<'_>,
+        places: &Places,
+    ) -> Result<Dialogue, SessionError> {
+        let context = Context {
+            keeper,
+            launch: start.resolve()?,
+            approver: self.variant.approver,
+            deadline: Instant::now() + self.options.time_limit,
+            limits: Limits::default(),
+        };
+        let mut driver = Driver::open(self.launch.driver, context).await?;
+        for step in &self.variant.steps {
+            match step {
+                CaseStep::User(text) => driver.prompt(&text.resolve(places)).await?,
+            };
+            if driver.is_over() {
+                break;
+            }
+        }
+        Ok(driver.close().await?)
+    }
+}
+
+fn places(folder: &CaseFolder, mock: &str) -> Places {
+    Places {
+        mock: mock.to_owned(),
+        workspace: folder.zone(Zone::Workspace),
+        outside: folder.zone(Zone::Outside),
+        home: folder.zone(Zone::Home),
+        tmp: folder.zone(Zone::Tmp),
+    }
+}
+
+fn plant(file: &CaseFile, places: &Places, folder: &CaseFolder) -> Result<(), SessionError> {
+    let path = folder.zone(file.zone).join(&file.path);
+    let text = file.text.resolve(places);
+    write(&path, &text, file.executable)
+        .map_err(|source| SessionError::Plant { path: path.display().to_string(), source })
+}
+
+fn write(path: &Path, text: &str, executable: bool) -> std::io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, text)?;
+    let mode = if executable { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}

@@ -1,0 +1,84 @@
+//! The agent under test: a profile, a version, and the executable that stands for it here.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use conform_reports::record::AgentRef;
+
+use crate::agent::profile::{Launch, Profile};
+
+/// An agent as the user names it: `codex`, `codex@0.171.0`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubjectName {
+    /// Profile name.
+    pub agent: String,
+    /// Version, if one is named.
+    pub version: Option<String>,
+}
+
+/// Not the name of an agent.
+#[derive(Debug, thiserror::Error)]
+pub enum SubjectError {
+    /// An empty name or version.
+    #[error("`{text}` is not an agent; write NAME or NAME@VERSION, such as codex@0.171.0")]
+    Form {
+        /// What was given.
+        text: String,
+    },
+}
+
+impl FromStr for SubjectName {
+    type Err = SubjectError;
+
+    fn from_str(text: &str) -> Result<Self, SubjectError> {
+        let (agent, version) = match text.split_once('@') {
+            Some((agent, version)) => (agent, Some(version)),
+            None => (text, None),
+        };
+        if agent.is_empty() || version.is_some_and(str::is_empty) {
+            return Err(SubjectError::Form { text: text.to_owned() });
+        }
+        Ok(Self { agent: agent.to_owned(), version: version.map(str::to_owned) })
+    }
+}
+
+/// An agent that can be started.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// All that is known about it.
+    pub profile: Profile,
+    /// The version under test.
+    pub version: String,
+    /// What is started.
+    pub executable: PathBuf,
+    /// Deliberate defects, for the lab agent.
+    pub defects: Vec<String>,
+}
+
+impl Subject {
+    /// The agent as the record names it, when started by this launch.
+    pub fn reference(&self, launch: &Launch) -> AgentRef {
+        AgentRef {
+            name: self.profile.name.clone(),
+            version: self.version.clone(),
+            driver: launch.driver.name().to_owned(),
+            wire: launch.wire.name().to_owned(),
+            defects: self.defects.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_an_optional_version() {
+        let name: SubjectName = "codex@0.171.0".parse().unwrap();
+        assert_eq!((name.agent.as_str(), name.version.as_deref()), ("codex", Some("0.171.0")));
+        let name: SubjectName = "lab".parse().unwrap();
+        assert_eq!(name.version, None);
+        assert!("@1".parse::<SubjectName>().is_err());
+        assert!("codex@".parse::<SubjectName>().is_err());
+    }
+}
