@@ -10,8 +10,8 @@ pub(crate) use files::{Reading, read_documents, read_source};
 pub use load::{Loaded, load_file, load_paths, load_source};
 pub use model::{
     Approver, Capability, ControlSpec, ExitExpectation, ExpectKind, ExpectSpec, FileSpec,
-    FilesExpectation, Fragment, LogicalCall, Network, Policy, ResultClass, Scenario, Step, TurnKind, TurnSpec,
-    When, Zone,
+    FilesExpectation, Fragment, LogicalCall, Network, Policy, ResultClass, Scenario, Step,
+    TurnKind, TurnSpec, When, Zone,
 };
 pub(crate) use parse::{
     AxisNames, Parser, Slots, check_when, is_word, undeclared_secret, undefined_variable,

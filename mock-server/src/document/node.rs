@@ -80,7 +80,11 @@ impl NodeKind {
 /// The place and reason of the first syntax error: nothing after it can be trusted.
 pub fn parse(source: &Arc<Source>) -> Result<Node, Box<Diagnostic>> {
     // A repeated key is let through, so that the reader can report it with all else that is wrong.
-    let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::PassThrough };
+    // Words such as `no` and `y` are text, as YAML 1.2 has it.
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
+        strict_booleans: true,
+    };
     serde_saphyr::from_str_with_options::<Spanned<Tree>>(source.text(), options)
         .map(|tree| tree.value.into_node(&tree.referenced, source.text()))
         .map_err(|error| Box::new(syntax_error(source, &error)))
@@ -221,7 +225,7 @@ mod tests {
 
     #[test]
     fn scalars_keep_their_kind() {
-        let node = parse(&source("[1, 1.5, true, ~, '1', text]")).unwrap();
+        let node = parse(&source("[1, 1.5, true, ~, '1', text, no]")).unwrap();
         let NodeKind::List(items) = node.kind else { panic!("a list") };
         let kinds: Vec<_> = items.into_iter().map(|item| item.kind).collect();
         assert_eq!(
@@ -233,8 +237,16 @@ mod tests {
                 NodeKind::Null,
                 NodeKind::Text("1".to_owned()),
                 NodeKind::Text("text".to_owned()),
+                NodeKind::Text("no".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn a_repeated_key_is_kept_for_the_reader() {
+        let node = parse(&source("a: 1\na: 2\n")).unwrap();
+        let NodeKind::Map(entries) = node.kind else { panic!("a map") };
+        assert_eq!(entries.len(), 2);
     }
 
     #[test]

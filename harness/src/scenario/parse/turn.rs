@@ -12,8 +12,7 @@ const KINDS: [&str; 5] = ["say", "call", "calls", "attempt", "slot"];
 /// What can stand beside that.
 const MODIFIERS: [&str; 5] = ["when", "name", "purpose", "gate", "usage"];
 /// The logical tools.
-const TOOLS: [&str; 7] =
-    ["shell", "privileged", "read", "write", "edit", "fetch", "unoffered"];
+const TOOLS: [&str; 7] = ["shell", "privileged", "read", "write", "edit", "fetch", "unoffered"];
 
 /// Whether a list of turns may hold a `slot`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
