@@ -11,7 +11,9 @@ pub enum CacheError {
     #[error(transparent)]
     Unknown(#[from] InstallError),
     /// It cannot be made.
-    #[error("cannot make the cache folder {path}: {source}; set CONFORM_CACHE to a folder that can be written")]
+    #[error(
+        "cannot make the cache folder {path}: {source}; set CONFORM_CACHE to a folder that can be written"
+    )]
     Create {
         /// The folder.
         path: String,

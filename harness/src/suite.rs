@@ -30,8 +30,7 @@ impl Suite {
     pub fn load(paths: &[PathBuf], matrices: &[PathBuf]) -> Self {
         let loaded = scenario::load_paths(paths);
         let mut problems = loaded.problems;
-        let folders =
-            if matrices.is_empty() { beside(paths) } else { matrices.to_vec() };
+        let folders = if matrices.is_empty() { beside(paths) } else { matrices.to_vec() };
         let (matrices, found) = matrix::load_paths(&folders);
         problems.extend(found);
         let mut suite = Self { scenarios: loaded.scenarios.len(), ..Self::default() };
@@ -52,12 +51,7 @@ impl Suite {
         self.problems.iter().all(|problem| problem.severity < Severity::Error)
     }
 
-    fn expand(
-        &mut self,
-        scenario: &Scenario,
-        matrices: &[Matrix],
-        problems: &mut Vec<Diagnostic>,
-    ) {
+    fn expand(&mut self, scenario: &Scenario, matrices: &[Matrix], problems: &mut Vec<Diagnostic>) {
         match expand(scenario, matrices) {
             Ok(expansion) => {
                 self.cases.extend(expansion.cases);
@@ -77,7 +71,9 @@ pub struct Filter {
 
 /// A filter that is not a glob.
 #[derive(Debug, thiserror::Error)]
-#[error("`{filter}` is not a filter: {source}; use part of a case id, or a glob such as `*.file-read.*`")]
+#[error(
+    "`{filter}` is not a filter: {source}; use part of a case id, or a glob such as `*.file-read.*`"
+)]
 pub struct FilterError {
     filter: String,
     source: globset::Error,
@@ -98,7 +94,8 @@ impl Filter {
                 Err(source) => return Err(FilterError { filter, source }),
             };
         }
-        let globs = set.build().map_err(|source| FilterError { filter: filters.join(" "), source })?;
+        let globs =
+            set.build().map_err(|source| FilterError { filter: filters.join(" "), source })?;
         Ok(Self { globs, words })
     }
 

@@ -172,8 +172,7 @@ impl Values for FileValues<'_> {
     }
 
     fn names(&self) -> Vec<String> {
-        let fixed =
-            ["mock", "workspace", "outside", "home", "tmp", "api_key", "path", "policy"];
+        let fixed = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path", "policy"];
         fixed.into_iter().map(str::to_owned).chain(self.policy.values.keys().cloned()).collect()
     }
 }

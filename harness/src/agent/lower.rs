@@ -1,7 +1,8 @@
 //! Lowering: a case's logical calls become the native calls of one agent.
 
 use conform_mock_server::script::{
-    Call, CallPayload, Condition, Item, Page, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
+    Call, CallPayload, Condition, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
+    WhenExhausted,
 };
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -14,7 +15,9 @@ use crate::case::{CaseCall, CaseTurn, CaseTurnKind, LateText, Places, Variant};
 #[derive(Debug, thiserror::Error)]
 pub enum LowerError {
     /// The profile has no such tool.
-    #[error("the profile `{profile}` does not say how to call `{tool}`; add `[tools.{tool}]` to it")]
+    #[error(
+        "the profile `{profile}` does not say how to call `{tool}`; add `[tools.{tool}]` to it"
+    )]
     UnknownTool {
         /// The profile.
         profile: String,
@@ -90,13 +93,14 @@ fn lower_call(call: &CaseCall, profile: &Profile, places: &Places) -> Result<Cal
                 profile: profile.name.clone(),
                 tool: (*tool).to_owned(),
             })?;
-            let payload = payload(lowering, &Arguments { arguments, places }).map_err(|source| {
-                LowerError::Template {
-                    profile: profile.name.clone(),
-                    tool: (*tool).to_owned(),
-                    source,
-                }
-            })?;
+            let payload =
+                payload(lowering, &Arguments { arguments, places }).map_err(|source| {
+                    LowerError::Template {
+                        profile: profile.name.clone(),
+                        tool: (*tool).to_owned(),
+                        source,
+                    }
+                })?;
             let name = lowering.native.clone();
             Ok(Call { name, namespace: None, payload, call_id: None, must_be_offered: true })
         }

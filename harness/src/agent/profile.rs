@@ -8,8 +8,8 @@ use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::driver::DriverKind;
 use super::template::{TemplateError, render};
+use crate::driver::DriverKind;
 use crate::scenario::{Capability, Network, Policy, ResultClass};
 
 /// All that is known about one agent (`agents/NAME.toml`).

@@ -60,10 +60,8 @@ impl Registry {
             return parse(&path, &text);
         }
         let names = self.names()?;
-        let help = conform_mock_server::document::did_you_mean(
-            name,
-            names.iter().map(String::as_str),
-        );
+        let help =
+            conform_mock_server::document::did_you_mean(name, names.iter().map(String::as_str));
         Err(RegistryError::Unknown { name: name.to_owned(), help })
     }
 
@@ -72,7 +70,8 @@ impl Registry {
     /// # Errors
     /// When the folder cannot be read.
     pub fn names(&self) -> Result<Vec<String>, RegistryError> {
-        let mut names: Vec<String> = BUILT_IN.files().filter_map(|file| stem(file.path())).collect();
+        let mut names: Vec<String> =
+            BUILT_IN.files().filter_map(|file| stem(file.path())).collect();
         if let Some(folder) = &self.folder {
             let read = |source| RegistryError::Read { path: folder.display().to_string(), source };
             for entry in std::fs::read_dir(folder).map_err(read)? {

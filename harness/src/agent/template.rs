@@ -37,7 +37,10 @@ pub enum TemplateError {
         known: Vec<String>,
     },
     /// A filter that does not exist.
-    #[error("there is no filter `{filter}`: {}", conform_mock_server::document::did_you_mean(filter, FILTERS))]
+    #[error(
+        "there is no filter `{filter}`: {}",
+        conform_mock_server::document::did_you_mean(filter, FILTERS)
+    )]
     UnknownFilter {
         /// The filter.
         filter: String,
@@ -91,9 +94,11 @@ fn apply(filter: &str, value: &str) -> Result<String, TemplateError> {
         "toml" => Ok(serde_json::Value::from(value).to_string().replace('\u{7f}', "\\u007f")),
         "sh" => Ok(format!("'{}'", value.replace('\'', r"'\''"))),
         _ => match filter.strip_prefix("prefix:") {
-            Some(prefix) => {
-                Ok(value.lines().map(|line| format!("{prefix}{line}")).collect::<Vec<_>>().join("\n"))
-            }
+            Some(prefix) => Ok(value
+                .lines()
+                .map(|line| format!("{prefix}{line}"))
+                .collect::<Vec<_>>()
+                .join("\n")),
             None => Err(TemplateError::UnknownFilter { filter: filter.to_owned() }),
         },
     }
@@ -104,8 +109,7 @@ mod tests {
     use super::*;
 
     fn filled(template: &str) -> Result<String, TemplateError> {
-        let values =
-            [("path", "it's here".to_owned()), ("text", "one\n\ntwo\n".to_owned())];
+        let values = [("path", "it's here".to_owned()), ("text", "one\n\ntwo\n".to_owned())];
         render(template, values.as_slice())
     }
 

@@ -24,7 +24,9 @@ use crate::driver::{Dialogue, DriverKind, TurnOutcome};
 use crate::evidence::{
     CallState, Evidence, ModelRequest, OriginFound, Patterns, SinkDelivery, frames_around,
 };
-use crate::scenario::{Approver, Capability, ExpectKind, FilesExpectation, Network, Policy, Zone};
+use crate::scenario::{
+    Approver, Capability, ExpectKind, FilesExpectation, Network, Policy, ResultClass, Zone,
+};
 
 /// Places in a folder that need not exist.
 pub(crate) fn places() -> Places {
@@ -46,6 +48,11 @@ pub(crate) fn places_at(root: &str, port: u16) -> Places {
 pub(crate) fn profile() -> Profile {
     let free = PolicyLowering { arguments: Vec::new(), network: None, values: IndexMap::new() };
     Profile {
+        results: IndexMap::from([
+            (ResultClass::Denied, vec!["^denied".to_owned()]),
+            (ResultClass::NotFound, vec!["not found".to_owned()]),
+        ]),
+        broken_confinement: vec!["^sandbox failed".to_owned()],
         schema: 1,
         name: "lab".into(),
         title: "Lab".into(),

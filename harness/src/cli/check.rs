@@ -118,8 +118,10 @@ fn say_coverage(suite: &Suite) {
         .cases
         .iter()
         .flat_map(|case| {
-            let expectations =
-                [Some(&case.main), case.control.as_ref()].into_iter().flatten().flat_map(|v| &v.expect);
+            let expectations = [Some(&case.main), case.control.as_ref()]
+                .into_iter()
+                .flatten()
+                .flat_map(|v| &v.expect);
             std::iter::once(case.clause.id()).chain(expectations.map(|e| e.clause.id()))
         })
         .collect();

@@ -86,12 +86,12 @@ impl From<Status> for ExitCode {
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
-        Command::Run(args) => run::main(args),
+        Command::Run(args) => run::main(&args),
         Command::List(args) => list::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Agents(args) => agents::main(args),
-        Command::Serve(args) => serve::main(args),
+        Command::Serve(args) => serve::main(&args),
         Command::LabAgent { arguments } => {
             let name = std::ffi::OsString::from("lab-agent");
             return conform_lab_agent::main(std::iter::once(name).chain(arguments));

@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
     /// The folder of the record [default: .conform/runs/TIME]
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
-    /// Write a JUnit report to this file
+    /// Write a `JUnit` report to this file
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Which cases get a line as they finish [default: notable on a terminal, else all]
@@ -116,16 +116,16 @@ impl From<StatusArg> for StatusLevel {
     }
 }
 
-pub(crate) fn main(args: RunArgs) -> anyhow::Result<Status> {
+pub(crate) fn main(args: &RunArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
     let registry = Registry::new(args.profiles.clone());
-    let (subjects, mut baselines) = subjects(&args, &registry)?;
+    let (subjects, mut baselines) = subjects(args, &registry)?;
     if suite.cases.is_empty() {
         anstream::eprintln!("nothing was selected; `conform list` shows the cases");
         return Ok(Status::NothingSelected);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(execute(&args, suite.cases, &subjects, &mut baselines))
+    runtime.block_on(execute(args, suite.cases, &subjects, &mut baselines))
 }
 
 async fn execute(
@@ -144,8 +144,13 @@ async fn execute(
         GateArg::Should => Severity::Should,
     };
     let gate = Gate { severity };
-    let look =
-        ConsoleOptions::for_stdout(When::Auto, When::Auto, args.status.map(Into::into), gate, Some(folder));
+    let look = ConsoleOptions::for_stdout(
+        When::Auto,
+        When::Auto,
+        args.status.map(Into::into),
+        gate,
+        Some(folder),
+    );
     let mut console = Console::new(look, std::io::stdout());
     console.started(&header)?;
 
@@ -207,12 +212,7 @@ fn write<'r>(
     records.last().context("a record was just added")
 }
 
-fn attach(
-    record: &mut CaseRecord,
-    variant: VariantName,
-    number: u64,
-    path: Option<String>,
-) {
+fn attach(record: &mut CaseRecord, variant: VariantName, number: u64, path: Option<String>) {
     let request = record
         .evidence
         .get_mut(&variant)
@@ -297,7 +297,9 @@ async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
             let isolation = match (&outcome, wanted) {
                 (IsolationOutcome::Network, _) => Isolation::Strict,
                 (IsolationOutcome::None { why }, Isolation::Strict) => {
-                    anstream::eprintln!("error: cases cannot be confined: {why}; use --isolation auto to run all the same");
+                    anstream::eprintln!(
+                        "error: cases cannot be confined: {why}; use --isolation auto to run all the same"
+                    );
                     return Ok(None);
                 }
                 (IsolationOutcome::None { .. }, _) => Isolation::None,

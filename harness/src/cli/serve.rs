@@ -21,7 +21,7 @@ pub(crate) struct ServeArgs {
     port: u16,
 }
 
-pub(crate) fn main(args: ServeArgs) -> anyhow::Result<Status> {
+pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let name = args.script.display().to_string();
     let text = std::fs::read_to_string(&args.script)
         .with_context(|| format!("cannot read the script {name}"))?;

@@ -98,7 +98,7 @@ mod tests {
         let text = format!(
             "format = 'jsonl'\n\
             failed.where = {{ '/type' = 'failed' }}\n{succeeded}\n\
-            [final_text]\n\
+            [final-text]\n\
             where = {{ '/type' = 'item', '/item/kind' = 'message' }}\n\
             text = '/item/text'\n"
         );

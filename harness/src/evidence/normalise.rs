@@ -51,7 +51,12 @@ impl Patterns {
         let mut replacements = Vec::new();
         for rule in &profile.normalise {
             let regex = Regex::new(&rule.pattern).map_err(|error| {
-                fail("normalise", "regular expression", &rule.pattern, last_line(&error.to_string()))
+                fail(
+                    "normalise",
+                    "regular expression",
+                    &rule.pattern,
+                    last_line(&error.to_string()),
+                )
             })?;
             if regex.is_match("") {
                 let why = "it matches the empty text".to_owned();

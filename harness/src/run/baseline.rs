@@ -102,7 +102,10 @@ impl Baseline {
         let invalid = |message: String| BaselineError::Invalid { path: path.to_owned(), message };
         let file: File = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
         if file.schema != 1 {
-            return Err(invalid(format!("`schema = {}` is not known; this is schema 1", file.schema)));
+            return Err(invalid(format!(
+                "`schema = {}` is not known; this is schema 1",
+                file.schema
+            )));
         }
         let mut entries = Vec::new();
         for entry in &file.known {
@@ -158,9 +161,7 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use conform_reports::record::{
-        AgentRef, Layer, Location, Metrics, Severity, VariantName,
-    };
+    use conform_reports::record::{AgentRef, Layer, Location, Metrics, Severity, VariantName};
 
     const TEXT: &str = r#"
 schema = 1
@@ -194,8 +195,7 @@ evidence = "request 2"
                 pointer: None,
             })
             .collect();
-        let verdict =
-            if findings.is_empty() { Verdict::Pass } else { Verdict::Fail { findings } };
+        let verdict = if findings.is_empty() { Verdict::Pass } else { Verdict::Fail { findings } };
         CaseRecord {
             case: id.to_owned(),
             title: String::new(),

@@ -20,7 +20,8 @@ pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) 
             return Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
         }
     };
-    let error = |verdict| Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
+    let error =
+        |verdict| Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
     if let Some(missing) = missing_program(case) {
         return error(Verdict::Error {
             kind: ErrorKind::Prerequisite,
@@ -52,10 +53,7 @@ pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) 
 
 /// The first launch of the profile that can do what the case needs; otherwise the reason why the
 /// preferred one cannot.
-fn choose<'s>(
-    case: &Case,
-    subject: &'s Subject,
-) -> Result<&'s Launch, (&'s Launch, SkipReason)> {
+fn choose<'s>(case: &Case, subject: &'s Subject) -> Result<&'s Launch, (&'s Launch, SkipReason)> {
     let mut refused = None;
     for launch in &subject.profile.drivers {
         match applicability(case, &subject.profile, launch) {
@@ -71,8 +69,9 @@ fn choose<'s>(
 
 fn missing_program(case: &Case) -> Option<&str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there =
-        |program: &&String| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    let is_there = |program: &&String| {
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
     case.needs.iter().find(|program| !is_there(program)).map(String::as_str)
 }
 
@@ -101,9 +100,7 @@ impl Attempt<'_> {
         }
     }
 
-    async fn sessions(
-        &self,
-    ) -> Result<(Evidence, Option<Evidence>), (VariantName, SessionError)> {
+    async fn sessions(&self) -> Result<(Evidence, Option<Evidence>), (VariantName, SessionError)> {
         let main = self.session(&self.case.main).await?;
         let control = match &self.case.control {
             Some(control) => Some(self.session(control).await?),
