@@ -88,14 +88,7 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            match written(&request, &reply, ids) {
-                Ok(response) => tracked(response, tracker),
-                Err(cause) => {
-                    let message = format!("the reply cannot be written as JSON: {cause}");
-                    let status = StatusCode::INTERNAL_SERVER_ERROR;
-                    tracked(error(&ApiError::with_status(status, message)), tracker)
-                }
-            }
+            tracked(written(&request, &reply, ids), tracker)
         }
     }
 }
@@ -155,16 +148,12 @@ fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(
-    request: &responses::Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Response<ReplyBody>> {
+fn written(request: &responses::Request<'_>, reply: &Reply, ids: Ids) -> Response<ReplyBody> {
     let (content_type, body) = if request.wants_stream() {
-        let frames = responses::stream(request, reply, ids)?;
+        let frames = responses::stream(request, reply, ids);
         ("text/event-stream; charset=utf-8", ReplyBody::frames(frames))
     } else {
-        ("application/json", ReplyBody::whole(responses::whole(request, reply, ids)?))
+        ("application/json", ReplyBody::whole(responses::whole(request, reply, ids)))
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -173,7 +162,7 @@ fn written(
     set_header(headers, HeaderName::from_static("x-request-id"), &ids.request());
     headers.insert("openai-processing-ms", HeaderValue::from_static("1"));
     scripted_headers(headers, &reply.headers);
-    Ok(response)
+    response
 }
 
 /// Sets the reply's own headers: the first of a name replaces what the server would send, later

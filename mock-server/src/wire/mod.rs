@@ -2,6 +2,7 @@
 
 mod error;
 mod ids;
+mod json;
 pub(crate) mod responses;
 mod sse;
 

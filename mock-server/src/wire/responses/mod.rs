@@ -10,37 +10,19 @@ mod response;
 mod stream;
 
 pub(crate) use request::Request;
+pub(crate) use stream::stream;
 
 use bytes::Bytes;
 
 use super::Ids;
 use crate::script::Reply;
-
-/// The reply as a stream: one frame an event.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(crate) fn stream(
-    request: &Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Vec<Bytes>> {
-    stream::events(request, reply, ids)
-}
+use item::Output;
+use response::{Echo, Snapshot};
 
 /// The reply as one Response object.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(crate) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
-    let items = item::output(reply, ids)?;
-    let finished: Vec<_> = items.iter().map(item::Output::finished).collect();
-    let echo = response::echo(request)?;
-    let mut body = Vec::with_capacity(1024 + echo.len());
-    response::write_snapshot(
-        &mut body,
-        &response::Snapshot::completed(&ids.response(), &finished, reply.usage),
-        &echo,
-    )?;
-    Ok(Bytes::from(body))
+pub(crate) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
+    let output: Vec<_> = Output::all(reply, ids).iter().map(Output::finished).collect();
+    let mut body = Vec::with_capacity(2048);
+    Snapshot::completed(&ids.response(), &output, reply.usage).write(&mut body, &Echo::of(request));
+    Bytes::from(body)
 }
