@@ -5,13 +5,80 @@
 //! of everything that arrived. [`capture`] projects a received request onto segments, so that a
 //! test can ask where a text landed and at what authority.
 //!
+//! The same script and the same requests give the same bytes: there is no clock, no random id and
+//! no shared queue in which one kind of request takes another's reply.
+//!
 //! The road through the crate is one way: `document` (YAML with spans) → `script` → `server`
 //! (routing, gates) → `wire` (event sequences) → `journal` → `capture`.
+//!
+//! # In a test
+//!
+//! ```
+//! use conform_mock_server::capture::{Authority, capture};
+//! use conform_mock_server::journal::Route;
+//! use conform_mock_server::script::{Reply, Script};
+//! use conform_mock_server::server::MockServer;
+//! use serde_json::json;
+//!
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let server = MockServer::builder(Script::of([Reply::say("All is well.")])).start().await?;
+//!
+//! // Here a test starts the client that it is about, with `server.base_url()` as its provider.
+//! let answer = reqwest::Client::new()
+//!     .post(format!("{}/responses", server.base_url()))
+//!     .json(&json!({
+//!         "model": "any",
+//!         "stream": true,
+//!         "instructions": "Be brief.",
+//!         "input": [{"role": "user", "content": "How is it going?"}],
+//!     }))
+//!     .send()
+//!     .await?
+//!     .text()
+//!     .await?;
+//! assert!(answer.contains("All is well."));
+//!
+//! // What did it send, and at what authority?
+//! let exchanges = server.journal().snapshot();
+//! let Route::Model(model) = &exchanges[0].route else { panic!("a model request") };
+//! let body = model.json.as_ref().ok_or("a body")?;
+//! let capture = capture(model.wire, body);
+//! let authorities: Vec<_> = capture.segments.iter().map(|segment| segment.authority).collect();
+//! assert_eq!(authorities, [Authority::Instructions, Authority::User]);
+//! assert!(capture.unknown.is_empty());
+//!
+//! // Every turn was taken and delivered, and no request was left without one.
+//! server.assert_finished();
+//! # Ok::<_, Box<dyn std::error::Error>>(()) })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The YAML form of a script
+//!
+//! [`script::load`] reads this form and reports all that is wrong with a file, each with its
+//! place. Only `turns` is required.
+//!
+//! ```yaml
+#![doc = include_str!("script/load/example.yaml")]
+//! ```
+//!
+//! # What is served where
+//!
+//! | request | answer |
+//! | --- | --- |
+//! | `POST {any prefix}/responses` | the turn: events when the body has `stream: true`, else one object |
+//! | `GET /page/NAME` | a page of the script |
+//! | anything to `/sink/NAME` | 204; the journal keeps every byte |
+//! | anything else | 404 or 405 in the API's error envelope |
+//!
+//! A model request that the script has no answer for gets status 400 and the code
+//! `conform_script_mismatch`; the journal says which turn was next and what did not hold.
 
 pub mod capture;
 pub mod document;
 pub mod gate;
 pub mod journal;
 pub mod script;
+pub mod serve;
 pub mod server;
 pub mod wire;

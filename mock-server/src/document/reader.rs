@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::diagnostic::{Diagnostic, Place, Source};
 use super::node::{Key, Node, NodeKind, Span};
 use super::suggest::{did_you_mean, one_of};
@@ -102,6 +104,42 @@ impl Problems {
         }
         self.wrong_kind(node, what, "a whole number");
         None
+    }
+
+    /// The node as JSON.
+    pub fn json(&mut self, node: &Node, what: &str) -> Option<Value> {
+        match &node.kind {
+            NodeKind::Null => Some(Value::Null),
+            NodeKind::Bool(value) => Some(Value::Bool(*value)),
+            NodeKind::Int(value) => Some(Value::from(*value)),
+            NodeKind::Float(value) => {
+                let number = serde_json::Number::from_f64(*value).map(Value::Number);
+                if number.is_none() {
+                    self.error(
+                        node.span,
+                        format!("{what} cannot hold {value}: JSON has no such number"),
+                    );
+                }
+                number
+            }
+            NodeKind::Text(text) => Some(Value::String(text.clone())),
+            // Every element is looked at, so that all that is wrong is found.
+            NodeKind::List(items) => {
+                let items: Vec<_> = items.iter().map(|item| self.json(item, what)).collect();
+                items.into_iter().collect::<Option<Vec<_>>>().map(Value::Array)
+            }
+            NodeKind::Map(_) => self.json_map(node, what).map(Value::Object),
+        }
+    }
+
+    /// The node as a JSON object.
+    pub fn json_map(&mut self, node: &Node, what: &str) -> Option<Map<String, Value>> {
+        let entries = self.map(node, what)?;
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|(key, value)| Some((key.name.clone(), self.json(value, what)?)))
+            .collect();
+        entries.into_iter().collect()
     }
 
     /// The node's items.

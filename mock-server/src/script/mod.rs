@@ -1,9 +1,11 @@
 //! What the scripted model says: turns, the rules that route requests to them, pages.
 
 mod compose;
+mod header;
 mod load;
 mod model;
 
+pub(crate) use header::header_problem;
 pub use load::load;
 pub use model::{
     Call, CallPayload, Condition, Guard, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::endpoint::Endpoint;
 use super::matching::Question;
 use super::reply_body::{ReplyBody, Tracker};
-use super::request_body::{self, RequestBody};
+use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
 use super::state::{BODY_LIMIT, State};
 use crate::capture;
@@ -61,18 +61,12 @@ fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
 
 fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
     record(state, head, body.bytes, Route::Sink { name: name.to_owned() });
-    // What cannot be decoded is kept as it came; only a body that is not all there is refused.
-    match body.problem {
-        Some(
-            problem @ (request_body::BodyProblem::Broken(_)
-            | request_body::BodyProblem::TooLarge { .. }),
-        ) => error(&problem.to_error()),
-        _ => {
-            let mut response = Response::new(ReplyBody::whole(Bytes::new()));
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            response
-        }
+    if let Some(problem) = body.problem.filter(BodyProblem::is_cut_short) {
+        return error(&problem.to_error());
     }
+    let mut response = Response::new(ReplyBody::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
 }
 
 async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
@@ -86,7 +80,7 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
             return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
         }
     };
-    let (plan, tracker) = route(state, head, body.bytes, wire, &json);
+    let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
     match plan {
         Plan::Refuse(refusal) => tracked(error(&refusal), tracker),
         Plan::Reply { reply, gate, ids } => {
@@ -111,11 +105,11 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
 fn route<'s>(
     state: &'s State,
     head: &Parts,
-    body: Bytes,
+    body: &Bytes,
     wire: Wire,
     json: &Arc<Value>,
 ) -> (Plan<'s>, Tracker) {
-    let question = Question { headers: &head.headers, body: &body, json };
+    let question = Question { headers: &head.headers, body, json };
     let mut exchange = exchange(state, head, body.clone(), Route::Unknown);
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =

@@ -37,6 +37,11 @@ pub(super) enum BodyProblem {
 }
 
 impl BodyProblem {
+    /// Whether bytes are missing, so that not even the encoded body is known whole.
+    pub(super) fn is_cut_short(&self) -> bool {
+        matches!(self, Self::Broken(_) | Self::TooLarge { .. })
+    }
+
     /// The answer.
     pub(super) fn to_error(&self) -> ApiError {
         let status = match self {

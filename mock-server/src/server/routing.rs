@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::matching::{InWords, Question};
 use crate::capture::OfferedTool;
 use crate::journal::{Outcome, Served};
-use crate::script::{Call, Guard, Item, Purpose, Reply, Script, Turn, WhenExhausted};
+use crate::script::{Call, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted};
 use crate::wire::{ApiError, Ids};
 
 /// What a side request is told when neither a turn nor a side reply is scripted for it.
@@ -67,20 +67,11 @@ impl Queues {
         let (outcome, plan) = match self.next(script, &purpose) {
             Some((index, ids)) => {
                 let turn = &script.turns[index];
-                match refusal(turn, question, offered) {
-                    Some((outcome, error)) => (outcome, Plan::Refuse(error)),
-                    None => {
-                        self.take(&purpose);
-                        let served = Served {
-                            turn: index,
-                            label: turn.label.clone(),
-                            response_id: ids.response(),
-                            call_ids: ids.calls(&turn.reply),
-                        };
-                        let reply = Cow::Borrowed(&turn.reply);
-                        let gate = turn.gate.as_deref();
-                        (Outcome::Served(served), Plan::Reply { reply, gate, ids })
-                    }
+                if let Some((outcome, error)) = refusal(turn, question, offered) {
+                    (outcome, Plan::Refuse(error))
+                } else {
+                    self.take(&purpose);
+                    given(turn, index, ids)
                 }
             }
             None if purpose.is_main() => (
@@ -137,10 +128,20 @@ impl Queues {
     }
 }
 
-fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
-    let matches = |rule: &&crate::script::PurposeRule| {
-        rule.all.iter().all(|condition| question.meets(condition))
+/// A turn that was taken.
+fn given(turn: &Turn, index: usize, ids: Ids) -> (Outcome, Plan<'_>) {
+    let served = Served {
+        turn: index,
+        label: turn.label.clone(),
+        response_id: ids.response(),
+        call_ids: ids.calls(&turn.reply),
     };
+    let reply = Cow::Borrowed(&turn.reply);
+    (Outcome::Served(served), Plan::Reply { reply, gate: turn.gate.as_deref(), ids })
+}
+
+fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
+    let matches = |rule: &&PurposeRule| rule.all.iter().all(|condition| question.meets(condition));
     script.purposes.iter().find(matches).map_or_else(Purpose::main, |rule| rule.purpose.clone())
 }
 

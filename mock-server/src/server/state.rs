@@ -3,20 +3,16 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use http::{HeaderName, HeaderValue};
+use http::HeaderValue;
 
 use super::builder::StartError;
 use super::routing::Queues;
 use crate::gate::Gates;
 use crate::journal::Journal;
-use crate::script::{Reply, Script};
+use crate::script::{Reply, Script, header_problem};
 
 /// The largest request body taken, before and after decoding.
 pub(super) const BODY_LIMIT: usize = 64 * 1024 * 1024;
-
-/// Headers that say how the bytes of an answer are to be read: the server alone sets them.
-const FRAMING_HEADERS: [&str; 6] =
-    ["connection", "content-encoding", "content-length", "trailer", "transfer-encoding", "upgrade"];
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -59,16 +55,9 @@ impl State {
 
 fn check_headers(reply: &Reply, name: impl Fn() -> String) -> Result<(), StartError> {
     for (header, value) in &reply.headers {
-        let reason = if FRAMING_HEADERS.iter().any(|framing| header.eq_ignore_ascii_case(framing)) {
-            "the server sets it, since it frames the answer"
-        } else if HeaderName::from_bytes(header.as_bytes()).is_err() {
-            "that is no header name"
-        } else if HeaderValue::from_str(value).is_err() {
-            "its value holds a character that a header cannot carry"
-        } else {
-            continue;
-        };
-        return Err(StartError::Header { reply: name(), header: header.clone(), reason });
+        if let Some(reason) = header_problem(header, value) {
+            return Err(StartError::Header { reply: name(), header: header.clone(), reason });
+        }
     }
     Ok(())
 }

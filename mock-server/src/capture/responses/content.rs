@@ -127,19 +127,16 @@ fn part(
         None | Some(Value::Null) => None,
         Some(found) => Some((*field, found)),
     });
-    match found {
-        Some((field, found)) => {
-            let at = format!("{pointer}/{field}");
-            if !found.is_string() && field != "input_audio" {
-                collector.wrong_type(&at, found);
-            }
-            collector.value(at, &origin, kind, found);
-        }
-        None => {
-            collector.unknown(pointer, format!("({part_type} without {})", fields.join(" or ")));
-            collector.segment(pointer, &origin, kind, "");
-        }
+    let Some((field, found)) = found else {
+        collector.unknown(pointer, format!("({part_type} without {})", fields.join(" or ")));
+        collector.segment(pointer, &origin, kind, "");
+        return;
+    };
+    let at = format!("{pointer}/{field}");
+    if !found.is_string() && field != "input_audio" {
+        collector.wrong_type(&at, found);
     }
+    collector.value(at, &origin, kind, found);
 }
 
 /// One command's output: what it wrote, and how it ended.

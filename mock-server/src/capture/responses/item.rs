@@ -94,8 +94,7 @@ pub(super) fn capture(collector: &mut Collector, index: usize, value: &Value) {
         Shape::Call(field) => {
             let tool = value.get("name").and_then(Value::as_str);
             let origin = Origin { call_id, tool, ..origin(Authority::Assistant) };
-            let text_only = matches!(native_type, "function_call" | "custom_tool_call");
-            payload(collector, &pointer, field, &origin, SegmentKind::Call, value, text_only);
+            call(collector, &pointer, field, &origin, value);
         }
         Shape::Result(field) => {
             let origin = Origin { call_id, ..origin(Authority::Tool) };
@@ -176,29 +175,19 @@ fn unknown_item(
     }
 }
 
-fn payload(
-    collector: &mut Collector,
-    pointer: &str,
-    field: &str,
-    origin: &Origin<'_>,
-    kind: SegmentKind,
-    value: &Value,
-    text_only: bool,
-) {
-    match value.get(field) {
-        Some(payload) => {
-            let at = format!("{pointer}/{field}");
-            if text_only && !payload.is_string() {
-                collector.wrong_type(&at, payload);
-            }
-            collector.value(at, origin, kind, payload);
-        }
-        // The call itself must not go missing, or its result would look like an orphan.
-        None => {
-            collector.unknown(pointer, format!("(no {field})"));
-            collector.segment(pointer, origin, kind, "");
-        }
+/// Adds a call. A call without its payload is kept, or its result would look like an orphan.
+fn call(collector: &mut Collector, pointer: &str, field: &str, origin: &Origin<'_>, value: &Value) {
+    let Some(payload) = value.get(field) else {
+        collector.unknown(pointer, format!("(no {field})"));
+        collector.segment(pointer, origin, SegmentKind::Call, "");
+        return;
+    };
+    let at = format!("{pointer}/{field}");
+    let is_text = matches!(origin.native_type, "function_call" | "custom_tool_call");
+    if is_text && !payload.is_string() {
+        collector.wrong_type(&at, payload);
     }
+    collector.value(at, origin, SegmentKind::Call, payload);
 }
 
 fn reasoning(collector: &mut Collector, pointer: &str, origin: &Origin<'_>, value: &Value) {

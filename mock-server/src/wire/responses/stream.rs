@@ -75,7 +75,7 @@ fn item_events(
             write(
                 writer,
                 "response.function_call_arguments.done",
-                &Arguments { item_id, output_index, arguments },
+                &FunctionCallDone { item_id, output_index, arguments },
             )?;
         }
         Content::CustomToolCall(call) => {
@@ -84,7 +84,7 @@ fn item_events(
             write(
                 writer,
                 "response.custom_tool_call_input.done",
-                &Input { item_id, output_index, input },
+                &CustomCallDone { item_id, output_index, input },
             )?;
         }
         Content::Reasoning { summary, .. } => {
@@ -225,14 +225,14 @@ struct CallDelta<'i> {
 }
 
 #[derive(Serialize)]
-struct Arguments<'i> {
+struct FunctionCallDone<'i> {
     item_id: &'i str,
     output_index: usize,
     arguments: &'i str,
 }
 
 #[derive(Serialize)]
-struct Input<'i> {
+struct CustomCallDone<'i> {
     item_id: &'i str,
     output_index: usize,
     input: &'i str,
