@@ -26,17 +26,56 @@ impl EventWriter {
         kind: &str,
         fields: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
     ) -> serde_json::Result<()> {
+        let number = self.ends.len();
+        self.unnumbered_event(kind, |buffer| {
+            buffer.extend_from_slice(b",\"sequence_number\":");
+            serde_json::to_writer(&mut *buffer, &number)?;
+            fields(buffer)
+        })
+    }
+
+    /// Writes one event. Its data is an object that begins with `type`; `fields` adds the rest,
+    /// each with a comma before it.
+    ///
+    /// # Errors
+    /// Those of `fields`.
+    pub(crate) fn unnumbered_event(
+        &mut self,
+        kind: &str,
+        fields: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+    ) -> serde_json::Result<()> {
         let buffer = &mut self.buffer;
         buffer.extend_from_slice(b"event: ");
         buffer.extend_from_slice(kind.as_bytes());
         buffer.extend_from_slice(b"\ndata: {\"type\":\"");
         buffer.extend_from_slice(kind.as_bytes());
-        buffer.extend_from_slice(b"\",\"sequence_number\":");
-        serde_json::to_writer(&mut *buffer, &self.ends.len())?;
+        buffer.push(b'"');
         fields(buffer)?;
-        buffer.extend_from_slice(b"}\n\n");
-        self.ends.push(buffer.len());
+        buffer.push(b'}');
+        self.end_frame();
         Ok(())
+    }
+
+    /// Writes one frame without an event name.
+    ///
+    /// # Errors
+    /// When the data cannot be written as JSON.
+    pub(crate) fn data(&mut self, data: &impl Serialize) -> serde_json::Result<()> {
+        self.buffer.extend_from_slice(b"data: ");
+        serde_json::to_writer(&mut self.buffer, data)?;
+        self.end_frame();
+        Ok(())
+    }
+
+    /// Writes the frame that ends a stream of frames without names.
+    pub(crate) fn done(&mut self) {
+        self.buffer.extend_from_slice(b"data: [DONE]");
+        self.end_frame();
+    }
+
+    fn end_frame(&mut self) {
+        self.buffer.extend_from_slice(b"\n\n");
+        self.ends.push(self.buffer.len());
     }
 
     /// The frames, in order.

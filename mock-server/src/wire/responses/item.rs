@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::script::{Call, CallPayload, Item, Reply};
-use crate::wire::Ids;
+use crate::wire::{Ids, Wire};
 
 /// A scripted item with its ids.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ fn called<'r>(call: &'r Call, ids: Ids, index: usize, payload: Cow<'r, str>) -> 
     Called {
         name: &call.name,
         namespace: call.namespace.as_deref(),
-        call_id: ids.call(call, index),
+        call_id: ids.call(Wire::Responses, call, index),
         payload,
     }
 }

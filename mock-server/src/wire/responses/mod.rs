@@ -5,22 +5,19 @@
 //! specification, which requires the whole Response object in every snapshot.
 
 mod item;
-mod request;
 mod response;
 mod stream;
 
-pub(crate) use request::Request;
-
 use bytes::Bytes;
 
-use super::Ids;
+use super::{Ids, Request, Wire};
 use crate::script::Reply;
 
 /// The reply as a stream: one frame an event.
 ///
 /// # Errors
 /// When a value cannot be written as JSON.
-pub(crate) fn stream(
+pub(super) fn stream(
     request: &Request<'_>,
     reply: &Reply,
     ids: Ids,
@@ -32,14 +29,14 @@ pub(crate) fn stream(
 ///
 /// # Errors
 /// When a value cannot be written as JSON.
-pub(crate) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
+pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
     let items = item::output(reply, ids)?;
     let finished: Vec<_> = items.iter().map(item::Output::finished).collect();
     let echo = response::echo(request)?;
     let mut body = Vec::with_capacity(1024 + echo.len());
     response::write_snapshot(
         &mut body,
-        &response::Snapshot::completed(&ids.response(), &finished, reply.usage),
+        &response::Snapshot::completed(&ids.response(Wire::Responses), &finished, reply.usage),
         &echo,
     )?;
     Ok(Bytes::from(body))

@@ -7,13 +7,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::item::ItemView;
-use super::request::Request;
 use crate::script::Usage;
+use crate::wire::Request;
+use crate::wire::clock::CREATED_AT;
 use crate::wire::sse::append_fields;
-
-/// Every response is made at this moment (2026-01-01T00:00:00Z, in Unix seconds): a clock would
-/// make two runs differ.
-const CREATED_AT: u64 = 1_767_225_600;
 
 /// The part of a Response object that changes while the reply is written.
 #[derive(Debug, Serialize)]

@@ -7,14 +7,11 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::item::{self, Content, ItemView, Output, SummaryPart, TextPart};
-use super::request::Request;
 use super::response::{self, Snapshot};
 use crate::script::Reply;
-use crate::wire::Ids;
+use crate::wire::pieces::pieces;
 use crate::wire::sse::{EventWriter, append_fields};
-
-/// Text is sent in pieces of at most so many characters.
-const PIECE: usize = 24;
+use crate::wire::{Ids, Request, Wire};
 
 /// The frames of a reply, one an event.
 ///
@@ -26,7 +23,7 @@ pub(super) fn events(
     ids: Ids,
 ) -> serde_json::Result<Vec<Bytes>> {
     let echo = response::echo(request)?;
-    let id = ids.response();
+    let id = ids.response(Wire::Responses);
     let items = item::output(reply, ids)?;
 
     let mut writer = EventWriter::with_capacity(8 * 1024 + 3 * echo.len());
@@ -141,17 +138,6 @@ fn deltas(
 
 fn write(writer: &mut EventWriter, kind: &str, fields: &impl Serialize) -> serde_json::Result<()> {
     writer.event(kind, |buffer| append_fields(buffer, fields))
-}
-
-/// Cuts text into pieces of [`PIECE`] characters; the last may be shorter, none is empty.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let end = rest.char_indices().nth(PIECE).map_or(rest.len(), |(end, _)| end);
-        let (piece, after) = rest.split_at(end);
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
 }
 
 /// Which item an inner event belongs to.

@@ -1,0 +1,124 @@
+//! The reply as the parts of one assistant message.
+
+use std::borrow::Cow;
+
+use crate::script::{Call, CallPayload, Item, Reply};
+use crate::wire::{Ids, Wire};
+
+/// What stands between two texts that were items of their own.
+const BETWEEN: &str = "\n\n";
+
+/// A part of the message.
+#[derive(Debug)]
+pub(super) enum Part<'r> {
+    /// More of the reasoning.
+    Reasoning(Cow<'r, str>),
+    /// More of the content.
+    Content(Cow<'r, str>),
+    /// One more call.
+    Call(ToolCall<'r>),
+}
+
+/// A tool call.
+#[derive(Debug)]
+pub(super) struct ToolCall<'r> {
+    /// Its place among the calls.
+    pub(super) index: usize,
+    pub(super) id: Cow<'r, str>,
+    pub(super) name: &'r str,
+    pub(super) payload: Payload<'r>,
+}
+
+/// What a call carries, as text.
+#[derive(Debug)]
+pub(super) enum Payload<'r> {
+    Arguments(Cow<'r, str>),
+    Input(&'r str),
+}
+
+/// The parts of a reply, in order.
+///
+/// # Errors
+/// When call arguments cannot be written as JSON.
+pub(super) fn parts(reply: &Reply, ids: Ids) -> serde_json::Result<Vec<Part<'_>>> {
+    let mut parts = Vec::with_capacity(reply.items.len());
+    let (mut reasoning, mut content, mut calls) = (false, false, 0);
+    for (index, item) in reply.items.iter().enumerate() {
+        match item {
+            Item::Reasoning { summary, .. } => {
+                for text in summary {
+                    let text = continued(std::mem::replace(&mut reasoning, true), text);
+                    parts.push(Part::Reasoning(text));
+                }
+            }
+            Item::Message { text, .. } => {
+                let text = continued(std::mem::replace(&mut content, true), text);
+                parts.push(Part::Content(text));
+            }
+            Item::Call(call) => {
+                let id = ids.call(Wire::Chat, call, index);
+                parts.push(Part::Call(ToolCall {
+                    index: calls,
+                    id,
+                    name: &call.name,
+                    payload: payload(call)?,
+                }));
+                calls += 1;
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// Why the model stopped.
+pub(super) fn finish_reason(parts: &[Part<'_>]) -> &'static str {
+    let has_call = parts.iter().any(|part| matches!(part, Part::Call(_)));
+    if has_call { "tool_calls" } else { "stop" }
+}
+
+/// The content so far, if the message has any; an empty text is content too.
+pub(super) fn content(parts: &[Part<'_>]) -> Option<String> {
+    joined(parts, |part| match part {
+        Part::Content(text) => Some(text),
+        Part::Reasoning(_) | Part::Call(_) => None,
+    })
+}
+
+/// The reasoning, if the message has any.
+pub(super) fn reasoning(parts: &[Part<'_>]) -> Option<String> {
+    joined(parts, |part| match part {
+        Part::Reasoning(text) => Some(text),
+        Part::Content(_) | Part::Call(_) => None,
+    })
+}
+
+/// The calls, in order.
+pub(super) fn calls<'p, 'r>(parts: &'p [Part<'r>]) -> impl Iterator<Item = &'p ToolCall<'r>> {
+    parts.iter().filter_map(|part| match part {
+        Part::Call(call) => Some(call),
+        Part::Reasoning(_) | Part::Content(_) => None,
+    })
+}
+
+fn continued(has_more_before: bool, text: &str) -> Cow<'_, str> {
+    if has_more_before { Cow::Owned(format!("{BETWEEN}{text}")) } else { Cow::Borrowed(text) }
+}
+
+fn payload(call: &Call) -> serde_json::Result<Payload<'_>> {
+    Ok(match &call.payload {
+        CallPayload::Arguments(arguments) => {
+            Payload::Arguments(serde_json::to_string(arguments)?.into())
+        }
+        CallPayload::RawArguments(text) => Payload::Arguments(text.into()),
+        CallPayload::Input(text) => Payload::Input(text),
+    })
+}
+
+fn joined<'p, 'r>(
+    parts: &'p [Part<'r>],
+    text: impl Fn(&'p Part<'r>) -> Option<&'p Cow<'r, str>>,
+) -> Option<String> {
+    let mut texts = parts.iter().filter_map(text).peekable();
+    texts.peek()?;
+    Some(texts.map(AsRef::as_ref).collect())
+}
