@@ -1,5 +1,8 @@
 //! Accepting connections and speaking HTTP/1.1 on each.
 
+#[cfg(test)]
+mod tests;
+
 use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;

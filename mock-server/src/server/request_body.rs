@@ -1,5 +1,8 @@
 //! Reading a request's body and undoing its content codings.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Read};
 
 use bytes::Bytes;

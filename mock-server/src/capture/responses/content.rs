@@ -8,7 +8,7 @@ use crate::capture::segment::SegmentKind;
 /// Where a part keeps its text, or what stands for it: the first of these fields that is there.
 fn fields(part_type: &str) -> Option<&'static [&'static str]> {
     Some(match part_type {
-        "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => &["text"],
+        "input_text" | "output_text" | "summary_text" | "reasoning_text" => &["text"],
         "refusal" => &["refusal"],
         "input_image" | "computer_screenshot" => &["image_url", "file_id"],
         "input_file" => &["file_data", "file_url", "file_id"],
@@ -118,9 +118,14 @@ fn part(
     };
     let origin = Origin { native_type: part_type, ..*origin };
     let Some(fields) = fields(part_type) else {
-        // Its text, if that is what it has, still reaches the model.
         collector.unknown(format!("{pointer}/type"), part_type);
-        collector.value(pointer, &origin, kind, value);
+        // What it says may still reach the model.
+        match value.get("text") {
+            Some(text @ Value::String(_)) => {
+                collector.value(format!("{pointer}/text"), &origin, kind, text);
+            }
+            _ => collector.value(pointer, &origin, kind, value),
+        }
         return;
     };
     let found = fields.iter().find_map(|field| match value.get(*field) {

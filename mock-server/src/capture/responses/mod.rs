@@ -4,6 +4,9 @@ mod content;
 mod item;
 mod tool;
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 use super::collector::{Collector, Origin};

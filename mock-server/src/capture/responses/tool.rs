@@ -51,7 +51,10 @@ pub(super) fn offered(tool: &Value) -> Vec<OfferedTool> {
 }
 
 fn named(tool: &Value, namespace: Option<&str>) -> Option<OfferedTool> {
-    let name = tool.get("name").and_then(Value::as_str).or_else(|| tool_type(tool))?;
+    let name = match shape(tool_type(tool)?) {
+        Some(Shape::Hosted) => tool.get("name").and_then(Value::as_str).or_else(|| tool_type(tool)),
+        Some(Shape::Named(_) | Shape::Namespace) | None => tool.get("name").and_then(Value::as_str),
+    }?;
     Some(OfferedTool { namespace: namespace.map(str::to_owned), name: name.to_owned() })
 }
 

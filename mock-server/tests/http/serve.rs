@@ -1,0 +1,49 @@
+//! The server as a program of its own.
+
+use crate::support::{ask, script};
+use conform_mock_server::serve::{ServeError, ServeOptions, serve};
+use serde_json::json;
+
+fn options(listen: &str) -> ServeOptions {
+    ServeOptions {
+        listen: listen.parse().unwrap(),
+        script: script("turns: [{say: Hello}, {say: Goodbye}]"),
+    }
+}
+
+#[tokio::test]
+async fn it_says_where_it_is_and_sums_up_at_the_end() {
+    let serving = serve(options("127.0.0.1:0")).await.unwrap();
+    let ready = serving.ready();
+    let line = serde_json::to_value(&ready).unwrap();
+    let url = serving.server().url();
+    let pid = std::process::id();
+    assert_eq!(
+        line,
+        json!({"ready": true, "url": url, "base_url": format!("{url}/v1"), "pid": pid})
+    );
+
+    let summary = serving
+        .run_until(async {
+            let client = reqwest::Client::new();
+            for path in ["/responses", "/models"] {
+                let request = client.post(format!("{}{path}", ready.base_url));
+                request.json(&ask(&json!({}))).send().await.unwrap().text().await.unwrap();
+            }
+        })
+        .await;
+    assert_eq!((summary.requests, summary.served), (2, 1));
+    assert_eq!(summary.unused, [(1, "turn 2".to_owned())]);
+    let mismatches: Vec<_> = summary.mismatches.iter().map(ToString::to_string).collect();
+    assert_eq!(mismatches, ["`turn 2` was never asked for"]);
+    assert!(reqwest::get(&ready.url).await.is_err(), "it listens no more");
+}
+
+#[tokio::test]
+async fn an_address_that_others_can_reach_is_refused() {
+    for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
+        let error = serve(options(listen)).await.unwrap_err();
+        assert!(matches!(error, ServeError::NotLoopback { .. }), "{error}");
+        assert!(error.to_string().contains("listen on 127.0.0.1"), "{error}");
+    }
+}
