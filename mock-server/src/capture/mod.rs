@@ -8,6 +8,8 @@ mod part;
 mod responses;
 mod role;
 mod segment;
+#[cfg(test)]
+mod testing;
 
 pub use segment::{Authority, Capture, OfferedTool, Segment, SegmentKind, UnknownPart};
 

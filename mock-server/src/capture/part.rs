@@ -69,7 +69,11 @@ pub(super) fn text(
     if !value.is_string() {
         collector.wrong_type(pointer, value);
     }
-    collector.value(pointer, origin, kind, value);
+    match value {
+        // Nothing is said; the word `null` is not.
+        Value::Null => collector.segment(pointer, origin, kind, ""),
+        value => collector.value(pointer, origin, kind, value),
+    }
 }
 
 /// Adds a string that may be left out.

@@ -187,9 +187,9 @@ turns: [{call: {name: f, arguments: {}}}, {say: Hello}]",
     assert_eq!(second_reply(false).await, second_reply(true).await);
 }
 
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+pub(crate) static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 
-fn any_item() -> impl Strategy<Value = Item> {
+pub(crate) fn any_item() -> impl Strategy<Value = Item> {
     let text = || any::<String>();
     let message = (text(), proptest::option::of("commentary|final_answer"))
         .prop_map(|(text, phase)| Item::Message { text, phase });

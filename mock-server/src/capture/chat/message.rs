@@ -162,11 +162,18 @@ fn payload(
     origin: &Origin<'_>,
     called: &Value,
 ) {
-    if let Some(found) = called.get(field) {
-        let at = format!("{pointer}/{field}");
-        part::text(collector, &at, origin, SegmentKind::Call, found);
-    } else {
-        collector.unknown(pointer, format!("(no {field})"));
-        collector.segment(pointer, origin, SegmentKind::Call, "");
+    match called.get(field) {
+        Some(found) => {
+            let at = format!("{pointer}/{field}");
+            part::text(collector, &at, origin, SegmentKind::Call, found);
+        }
+        None if called.is_object() => {
+            collector.unknown(pointer, format!("(no {field})"));
+            collector.segment(pointer, origin, SegmentKind::Call, "");
+        }
+        None => {
+            collector.wrong_type(pointer, called);
+            collector.value(pointer, origin, SegmentKind::Call, called);
+        }
     }
 }

@@ -7,9 +7,13 @@ use crate::capture::definition;
 use crate::capture::segment::{OfferedTool, SegmentKind};
 
 /// The tools that a body offers.
-pub(super) fn offered(body: &Value) -> Vec<OfferedTool> {
+pub(super) fn offered<'b>(body: &'b Value) -> Vec<OfferedTool> {
     let list = |field| body.get(field).and_then(Value::as_array).into_iter().flatten();
-    let tools = list("tools").filter_map(|tool| tool.get(tool_type(tool)?));
+    let defined = |tool: &'b Value| match tool_type(tool)? {
+        native_type @ ("function" | "custom") => tool.get(native_type),
+        _ => None,
+    };
+    let tools = list("tools").filter_map(defined);
     tools.chain(list("functions")).filter_map(definition::offered).collect()
 }
 

@@ -18,15 +18,11 @@ pub(super) fn document(
     for field in ["title", "context"] {
         part::optional_text(collector, pointer, field, origin, kind, value);
     }
-    match value.pointer("/source/content") {
-        // A document made of blocks.
-        Some(Value::Array(blocks)) => {
-            content(collector, &format!("{pointer}/source/content"), origin, kind, blocks);
-        }
-        _ => {
-            let places = ["/source/data", "/source/content", "/source/url", "/source/file_id"];
-            part::first_of(collector, pointer, origin, kind, value, &places);
-        }
+    if let Some(Value::Array(blocks)) = value.pointer("/source/content") {
+        content(collector, &format!("{pointer}/source/content"), origin, kind, blocks);
+    } else {
+        let places = ["/source/data", "/source/content", "/source/url", "/source/file_id"];
+        part::first_of(collector, pointer, origin, kind, value, &places);
     }
 }
 

@@ -36,6 +36,3 @@ pub(super) fn stream(
 pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
     completion::write(request, reply, ids)
 }
-
-#[cfg(test)]
-mod tests;

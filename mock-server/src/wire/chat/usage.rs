@@ -20,6 +20,7 @@ struct PromptDetails {
     audio_tokens: u64,
 }
 
+#[expect(clippy::struct_field_names, reason = "the wire's own names")]
 #[derive(Debug, Clone, Copy, Serialize)]
 struct CompletionDetails {
     reasoning_tokens: u64,

@@ -44,6 +44,3 @@ pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_jso
     let message = message::Message::finished(&id, request.model(), &blocks, reply.usage);
     serde_json::to_vec(&message).map(Bytes::from)
 }
-
-#[cfg(test)]
-mod tests;

@@ -56,17 +56,17 @@ fn ping(writer: &mut EventWriter) -> serde_json::Result<()> {
 fn deltas(writer: &mut EventWriter, index: usize, block: &Block<'_>) -> serde_json::Result<()> {
     let mut delta = |delta| write(writer, "content_block_delta", &BlockDelta { index, delta });
     match block {
-        Block::Text(text) => pieces(text).try_for_each(|text| delta(Delta::TextDelta { text })),
+        Block::Text(text) => pieces(text).try_for_each(|text| delta(Delta::Text { text })),
         Block::Thinking { thinking, signature } => {
-            pieces(thinking).try_for_each(|thinking| delta(Delta::ThinkingDelta { thinking }))?;
-            delta(Delta::SignatureDelta { signature })
+            pieces(thinking).try_for_each(|thinking| delta(Delta::Thinking { thinking }))?;
+            delta(Delta::Signature { signature })
         }
         // It came whole with its start.
         Block::RedactedThinking(_) => Ok(()),
         Block::ToolUse { input, .. } => {
             // The API begins with an empty piece.
-            delta(Delta::InputJsonDelta { partial_json: "" })?;
-            pieces(input).try_for_each(|partial_json| delta(Delta::InputJsonDelta { partial_json }))
+            delta(Delta::InputJson { partial_json: "" })?;
+            pieces(input).try_for_each(|partial_json| delta(Delta::InputJson { partial_json }))
         }
     }
 }
@@ -111,10 +111,14 @@ struct Stop {
 
 /// A piece of a block.
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum Delta<'b> {
-    TextDelta { text: &'b str },
-    ThinkingDelta { thinking: &'b str },
-    SignatureDelta { signature: &'b str },
-    InputJsonDelta { partial_json: &'b str },
+    #[serde(rename = "text_delta")]
+    Text { text: &'b str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'b str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: &'b str },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: &'b str },
 }
