@@ -93,14 +93,7 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            match written(&request, &reply, ids) {
-                Ok(response) => tracked(response, tracker),
-                Err(cause) => {
-                    let message = format!("the reply cannot be written as JSON: {cause}");
-                    let status = StatusCode::INTERNAL_SERVER_ERROR;
-                    refused(&ApiError::with_status(status, message), wire, tracker)
-                }
-            }
+            tracked(written(&request, &reply, ids), tracker)
         }
     }
 }
@@ -160,12 +153,8 @@ pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(
-    request: &wire::Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Response<ReplyBody>> {
-    let (content_type, body) = match wire::write(request, reply, ids)? {
+fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<ReplyBody> {
+    let (content_type, body) = match wire::write(request, reply, ids) {
         Written::Stream(frames) => ("text/event-stream; charset=utf-8", ReplyBody::frames(frames)),
         Written::Whole(bytes) => ("application/json", ReplyBody::whole(bytes)),
     };
@@ -177,7 +166,7 @@ fn written(
         set_header(headers, HeaderName::from_static(name), &value);
     }
     scripted_headers(headers, &reply.headers);
-    Ok(response)
+    response
 }
 
 /// Sets the reply's own headers: the first of a name replaces what the server would send, later

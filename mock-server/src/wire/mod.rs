@@ -4,6 +4,7 @@ mod chat;
 mod clock;
 mod error;
 mod ids;
+mod json;
 mod messages;
 mod models;
 mod pieces;

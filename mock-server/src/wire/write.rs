@@ -15,24 +15,19 @@ pub(crate) enum Written {
 }
 
 /// Writes a reply in the form that the request asks for.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Written> {
+pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> Written {
     if request.wants_stream() {
-        let frames = match request.wire() {
+        Written::Stream(match request.wire() {
             Wire::Responses => responses::stream(request, reply, ids),
             Wire::Chat => chat::stream(request, reply, ids),
             Wire::Messages => messages::stream(request, reply, ids),
-        };
-        frames.map(Written::Stream)
+        })
     } else {
-        let body = match request.wire() {
+        Written::Whole(match request.wire() {
             Wire::Responses => responses::whole(request, reply, ids),
             Wire::Chat => chat::whole(request, reply, ids),
             Wire::Messages => messages::whole(request, reply, ids),
-        };
-        body.map(Written::Whole)
+        })
     }
 }
 

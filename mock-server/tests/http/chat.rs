@@ -89,15 +89,27 @@ async fn without_stream_the_reply_is_one_object() {
 }
 
 #[tokio::test]
+async fn a_reply_that_is_cut_short_says_why() {
+    for (ending, expected) in [("length", "length"), ("filtered", "content_filter")] {
+        let turn = format!("  - {{say: Half a, ending: {ending}}}");
+        let whole = answer(&turn, &json!({"stream": false})).await.json();
+        assert_eq!(whole["choices"][0]["finish_reason"], expected);
+        let stream = answer(&turn, &json!({})).await;
+        let end = format!("\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{expected}\"");
+        assert!(stream.text().contains(&end), "{}", stream.text());
+    }
+}
+
+#[tokio::test]
 async fn the_journal_names_the_wire_and_the_ids() {
     let server = start("turns:\n  - call: {name: f, arguments: {}}").await;
     Connection::open(&server).await.post_to("/chat/completions", &ask(&json!({}))).await;
     let exchanges = server.journal().snapshot();
     let exchange = model(&exchanges[0]);
     assert_eq!(exchange.wire, Wire::Chat);
-    let Outcome::Served(served) = &exchange.outcome else { panic!("{:?}", exchange.outcome) };
-    assert_eq!(served.response_id, "chatcmpl-1");
-    assert_eq!(served.call_ids, ["call_1_1"]);
+    let Outcome::Served(turn) = &exchange.outcome else { panic!("{:?}", exchange.outcome) };
+    assert_eq!(turn.response_id, "chatcmpl-1");
+    assert_eq!(turn.call_ids, ["call_1_1"]);
 }
 
 #[tokio::test]

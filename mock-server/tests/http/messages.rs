@@ -78,6 +78,18 @@ async fn without_stream_the_reply_is_one_message() {
 }
 
 #[tokio::test]
+async fn a_reply_that_is_cut_short_says_why() {
+    for (ending, expected) in [("length", "max_tokens"), ("filtered", "refusal")] {
+        let turn = format!("  - {{say: Half a, ending: {ending}}}");
+        let whole = answer(&turn, &json!({"stream": false})).await.json();
+        assert_eq!(whole["stop_reason"], expected);
+        let stream = answer(&turn, &json!({})).await;
+        let end = stream.events().into_iter().rfind(|event| event["type"] == "message_delta");
+        assert_eq!(end.unwrap()["delta"]["stop_reason"], expected);
+    }
+}
+
+#[tokio::test]
 async fn the_journal_names_the_wire_and_the_ids() {
     let server = start("turns:\n  - call: {name: f, arguments: {}}").await;
     Connection::open(&server).await.post_to(PATH, &ask(&json!({}))).await;
@@ -85,9 +97,9 @@ async fn the_journal_names_the_wire_and_the_ids() {
     let exchange = model(&exchanges[0]);
     assert_eq!(exchange.wire, Wire::Messages);
     assert_eq!(exchanges[0].query.as_deref(), Some("beta=true"));
-    let Outcome::Served(served) = &exchange.outcome else { panic!("{:?}", exchange.outcome) };
-    assert_eq!(served.response_id, "msg_1");
-    assert_eq!(served.call_ids, ["toolu_1_1"]);
+    let Outcome::Served(turn) = &exchange.outcome else { panic!("{:?}", exchange.outcome) };
+    assert_eq!(turn.response_id, "msg_1");
+    assert_eq!(turn.call_ids, ["toolu_1_1"]);
 }
 
 #[tokio::test]

@@ -1,118 +1,70 @@
-//! The whole reply as one object.
+//! The whole reply as one object, and what it shares with a chunk.
 
 use bytes::Bytes;
-use serde::Serialize;
 
-use super::message::{self, Payload, ToolCall};
-use super::usage::UsageView;
+use super::message::{self, Part, ToolCall};
+use super::usage::write_usage;
 use crate::script::Reply;
 use crate::wire::clock::CREATED_AT;
+use crate::wire::json::{Object, write_list, write_text};
 use crate::wire::{Ids, Request, Wire};
 
-/// The backend that every completion names.
-pub(super) const FINGERPRINT: &str = "fp_conform";
-
-/// The service tier that every completion names.
-pub(super) const SERVICE_TIER: &str = "default";
-
-/// Writes the completion object.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(super) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
-    let parts = message::parts(reply, ids)?;
-    let completion = Completion {
-        id: ids.response(Wire::Chat),
-        object: "chat.completion",
-        created: CREATED_AT,
-        model: request.model(),
-        choices: [Choice {
-            index: 0,
-            message: Message {
-                role: "assistant",
-                content: message::content(&parts),
-                reasoning_content: message::reasoning(&parts),
-                refusal: None,
-                annotations: [],
-                tool_calls: message::calls(&parts).map(CallView::from).collect(),
-            },
-            logprobs: None,
-            finish_reason: message::finish_reason(&parts),
-        }],
-        usage: reply.usage.into(),
-        service_tier: SERVICE_TIER,
-        system_fingerprint: FINGERPRINT,
-    };
-    serde_json::to_vec(&completion).map(Bytes::from)
+/// The reply as one completion object.
+pub(in crate::wire) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
+    let parts = message::parts(reply, ids);
+    let id = ids.response(Wire::Chat);
+    let mut body = Vec::with_capacity(1024);
+    write_head(Object::begin(&mut body), "chat.completion", &id, request.model())
+        .with("choices", |buffer| {
+            buffer.push(b'[');
+            Object::begin(buffer)
+                .number("index", 0_u64)
+                .object("message", |object| write_message(object, &parts))
+                .raw("logprobs", "null")
+                .text("finish_reason", message::finish_reason(reply.ending, &parts))
+                .end();
+            buffer.push(b']');
+        })
+        .object("usage", |object| write_usage(object, reply.usage))
+        .end();
+    Bytes::from(body)
 }
 
-#[derive(Serialize)]
-struct Completion<'r> {
-    id: String,
-    object: &'static str,
-    created: u64,
-    model: &'r str,
-    choices: [Choice<'r>; 1],
-    usage: UsageView,
-    service_tier: &'static str,
-    system_fingerprint: &'static str,
+/// Writes what a completion and a chunk begin with.
+pub(super) fn write_head<'b>(object: Object<'b>, kind: &str, id: &str, model: &str) -> Object<'b> {
+    object
+        .text("id", id)
+        .text("object", kind)
+        .number("created", CREATED_AT)
+        .text("model", model)
+        .text("service_tier", "default")
+        .text("system_fingerprint", "fp_conform")
 }
 
-#[derive(Serialize)]
-struct Choice<'r> {
-    index: usize,
-    message: Message<'r>,
-    logprobs: Option<()>,
-    finish_reason: &'static str,
-}
-
-#[derive(Serialize)]
-struct Message<'r> {
-    role: &'static str,
-    content: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_content: Option<String>,
-    refusal: Option<()>,
-    annotations: [(); 0],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<CallView<'r>>,
-}
-
-#[derive(Serialize)]
-struct CallView<'r> {
-    id: &'r str,
-    #[serde(flatten)]
-    called: Called<'r>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Called<'r> {
-    Function { function: Function<'r> },
-    Custom { custom: Custom<'r> },
-}
-
-#[derive(Serialize)]
-struct Function<'r> {
-    name: &'r str,
-    arguments: &'r str,
-}
-
-#[derive(Serialize)]
-struct Custom<'r> {
-    name: &'r str,
-    input: &'r str,
-}
-
-impl<'r> From<&'r ToolCall<'_>> for CallView<'r> {
-    fn from(call: &'r ToolCall<'_>) -> Self {
-        let name = call.name;
-        let called = match &call.payload {
-            Payload::Arguments(arguments) => {
-                Called::Function { function: Function { name, arguments } }
-            }
-            Payload::Input(input) => Called::Custom { custom: Custom { name, input } },
-        };
-        Self { id: &call.id, called }
+fn write_message<'b>(object: Object<'b>, parts: &[Part<'_>]) -> Object<'b> {
+    let content = message::content(parts);
+    let object = object
+        .text("role", "assistant")
+        .with("content", |buffer| match &content {
+            Some(text) => write_text(buffer, text),
+            None => buffer.extend_from_slice(b"null"),
+        })
+        .optional_text("reasoning_content", message::reasoning(parts).as_deref())
+        .raw("refusal", "null")
+        .raw("annotations", "[]");
+    let mut calls = message::calls(parts).peekable();
+    if calls.peek().is_none() {
+        return object;
     }
+    object.with("tool_calls", |buffer| write_list(buffer, calls, write_call))
+}
+
+fn write_call(buffer: &mut Vec<u8>, call: &ToolCall<'_>) {
+    let ToolCall { id, name, payload, .. } = call;
+    let native_type = payload.native_type();
+    Object::begin(buffer)
+        .text("id", id)
+        .text("type", native_type)
+        .object(native_type, |object| object.text("name", name).text(payload.key(), payload.text()))
+        .end();
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::script::{Call, CallPayload, Item, Reply};
+use crate::script::{Call, CallPayload, Ending, Item, Reply};
+use crate::wire::json::map_text;
 use crate::wire::{Ids, Wire};
 
 /// What stands between two texts that were items of their own.
@@ -23,7 +24,7 @@ pub(super) enum Part<'r> {
 #[derive(Debug)]
 pub(super) struct ToolCall<'r> {
     /// Its place among the calls.
-    pub(super) index: usize,
+    pub(super) index: u64,
     pub(super) id: Cow<'r, str>,
     pub(super) name: &'r str,
     pub(super) payload: Payload<'r>,
@@ -36,11 +37,33 @@ pub(super) enum Payload<'r> {
     Input(&'r str),
 }
 
+impl Payload<'_> {
+    /// The call's type, which is also the key of its fields.
+    pub(super) fn native_type(&self) -> &'static str {
+        match self {
+            Self::Arguments(_) => "function",
+            Self::Input(_) => "custom",
+        }
+    }
+
+    /// The key of the payload.
+    pub(super) fn key(&self) -> &'static str {
+        match self {
+            Self::Arguments(_) => "arguments",
+            Self::Input(_) => "input",
+        }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Arguments(text) => text,
+            Self::Input(text) => text,
+        }
+    }
+}
+
 /// The parts of a reply, in order.
-///
-/// # Errors
-/// When call arguments cannot be written as JSON.
-pub(super) fn parts(reply: &Reply, ids: Ids) -> serde_json::Result<Vec<Part<'_>>> {
+pub(super) fn parts(reply: &Reply, ids: Ids) -> Vec<Part<'_>> {
     let mut parts = Vec::with_capacity(reply.items.len());
     let (mut reasoning, mut content, mut calls) = (false, false, 0);
     for (index, item) in reply.items.iter().enumerate() {
@@ -61,19 +84,24 @@ pub(super) fn parts(reply: &Reply, ids: Ids) -> serde_json::Result<Vec<Part<'_>>
                     index: calls,
                     id,
                     name: &call.name,
-                    payload: payload(call)?,
+                    payload: payload(call),
                 }));
                 calls += 1;
             }
         }
     }
-    Ok(parts)
+    parts
 }
 
 /// Why the model stopped.
-pub(super) fn finish_reason(parts: &[Part<'_>]) -> &'static str {
+pub(super) fn finish_reason(ending: Ending, parts: &[Part<'_>]) -> &'static str {
     let has_call = parts.iter().any(|part| matches!(part, Part::Call(_)));
-    if has_call { "tool_calls" } else { "stop" }
+    match ending {
+        Ending::Complete if has_call => "tool_calls",
+        Ending::Complete => "stop",
+        Ending::Length => "length",
+        Ending::Filtered => "content_filter",
+    }
 }
 
 /// The content so far, if the message has any; an empty text is content too.
@@ -104,14 +132,12 @@ fn continued(has_more_before: bool, text: &str) -> Cow<'_, str> {
     if has_more_before { Cow::Owned(format!("{BETWEEN}{text}")) } else { Cow::Borrowed(text) }
 }
 
-fn payload(call: &Call) -> serde_json::Result<Payload<'_>> {
-    Ok(match &call.payload {
-        CallPayload::Arguments(arguments) => {
-            Payload::Arguments(serde_json::to_string(arguments)?.into())
-        }
+fn payload(call: &Call) -> Payload<'_> {
+    match &call.payload {
+        CallPayload::Arguments(arguments) => Payload::Arguments(map_text(arguments).into()),
         CallPayload::RawArguments(text) => Payload::Arguments(text.into()),
         CallPayload::Input(text) => Payload::Input(text),
-    })
+    }
 }
 
 fn joined<'p, 'r>(

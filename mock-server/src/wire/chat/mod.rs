@@ -12,27 +12,5 @@ mod message;
 mod stream;
 mod usage;
 
-use bytes::Bytes;
-
-use super::{Ids, Request};
-use crate::script::Reply;
-
-/// The reply as a stream: one frame a chunk, and one for its end.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(super) fn stream(
-    request: &Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Vec<Bytes>> {
-    stream::chunks(request, reply, ids)
-}
-
-/// The reply as one completion object.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
-    completion::write(request, reply, ids)
-}
+pub(super) use completion::whole;
+pub(super) use stream::stream;

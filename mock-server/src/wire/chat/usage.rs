@@ -1,47 +1,22 @@
 //! Usage as this wire reports it.
 
-use serde::Serialize;
-
 use crate::script::Usage;
+use crate::wire::json::Object;
 
-/// Token figures of a completion.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(super) struct UsageView {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    total_tokens: u64,
-    prompt_tokens_details: PromptDetails,
-    completion_tokens_details: CompletionDetails,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-struct PromptDetails {
-    cached_tokens: u64,
-    audio_tokens: u64,
-}
-
-#[expect(clippy::struct_field_names, reason = "the wire's own names")]
-#[derive(Debug, Clone, Copy, Serialize)]
-struct CompletionDetails {
-    reasoning_tokens: u64,
-    audio_tokens: u64,
-    accepted_prediction_tokens: u64,
-    rejected_prediction_tokens: u64,
-}
-
-impl From<Usage> for UsageView {
-    fn from(usage: Usage) -> Self {
-        Self {
-            prompt_tokens: usage.input,
-            completion_tokens: usage.output,
-            total_tokens: usage.total(),
-            prompt_tokens_details: PromptDetails { cached_tokens: usage.cached, audio_tokens: 0 },
-            completion_tokens_details: CompletionDetails {
-                reasoning_tokens: usage.reasoning,
-                audio_tokens: 0,
-                accepted_prediction_tokens: 0,
-                rejected_prediction_tokens: 0,
-            },
-        }
-    }
+/// Writes the token figures of a completion.
+pub(super) fn write_usage(object: Object<'_>, usage: Usage) -> Object<'_> {
+    object
+        .number("prompt_tokens", usage.input)
+        .number("completion_tokens", usage.output)
+        .number("total_tokens", usage.total())
+        .object("prompt_tokens_details", |object| {
+            object.number("cached_tokens", usage.cached).number("audio_tokens", 0_u64)
+        })
+        .object("completion_tokens_details", |object| {
+            object
+                .number("reasoning_tokens", usage.reasoning)
+                .number("audio_tokens", 0_u64)
+                .number("accepted_prediction_tokens", 0_u64)
+                .number("rejected_prediction_tokens", 0_u64)
+        })
 }

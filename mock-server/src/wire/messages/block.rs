@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::script::{CallPayload, Item, Reply};
+use crate::wire::json::{Object, map_text, write_text, write_value};
 use crate::wire::{Ids, Wire};
 
 /// What stands between two texts of a summary.
@@ -29,16 +29,13 @@ pub(super) enum Block<'r> {
 }
 
 /// The blocks of a reply, in order.
-///
-/// # Errors
-/// When call arguments cannot be written as JSON.
-pub(super) fn blocks(reply: &Reply, ids: Ids) -> serde_json::Result<Vec<Block<'_>>> {
+pub(super) fn blocks(reply: &Reply, ids: Ids) -> Vec<Block<'_>> {
     reply.items.iter().enumerate().map(|(index, item)| Block::new(item, ids, index)).collect()
 }
 
 impl<'r> Block<'r> {
-    fn new(item: &'r Item, ids: Ids, index: usize) -> serde_json::Result<Self> {
-        Ok(match item {
+    fn new(item: &'r Item, ids: Ids, index: usize) -> Self {
+        match item {
             Item::Message { text, .. } => Self::Text(text),
             Item::Reasoning { summary, encrypted_content: Some(data) } if summary.is_empty() => {
                 Self::RedactedThinking(data)
@@ -54,33 +51,33 @@ impl<'r> Block<'r> {
                 id: ids.call(Wire::Messages, call, index),
                 name: &call.name,
                 input: match &call.payload {
-                    CallPayload::Arguments(arguments) => serde_json::to_string(arguments)?.into(),
+                    CallPayload::Arguments(arguments) => map_text(arguments).into(),
                     CallPayload::RawArguments(text) => text.into(),
-                    CallPayload::Input(text) => json!({"input": text}).to_string().into(),
+                    CallPayload::Input(text) => wrapped(text).into(),
                 },
             },
-        })
-    }
-
-    /// The block as `content_block_start` shows it: nothing in it yet, but for a block that has no
-    /// deltas.
-    pub(super) fn started(&self) -> BlockView<'_> {
-        match self {
-            Self::Text(_) => BlockView::Text { text: "" },
-            Self::Thinking { .. } => BlockView::Thinking { thinking: "", signature: "" },
-            Self::RedactedThinking(data) => BlockView::RedactedThinking { data },
-            Self::ToolUse { id, name, .. } => BlockView::ToolUse { id, name, input: json!({}) },
         }
     }
 
-    /// The block as a whole message shows it.
-    pub(super) fn finished(&self) -> BlockView<'_> {
+    /// Writes the block as `content_block_start` shows it: nothing in it yet, but for a block that
+    /// has no deltas.
+    pub(super) fn write_started<'b>(&self, object: Object<'b>) -> Object<'b> {
         match self {
-            Self::Text(text) => BlockView::Text { text },
-            Self::Thinking { thinking, signature } => BlockView::Thinking { thinking, signature },
-            Self::RedactedThinking(data) => BlockView::RedactedThinking { data },
+            Self::Text(_) => write_text_block(object, ""),
+            Self::Thinking { .. } => write_thinking(object, "", ""),
+            Self::RedactedThinking(data) => write_redacted(object, data),
+            Self::ToolUse { id, name, .. } => write_tool_use(object, id, name).raw("input", "{}"),
+        }
+    }
+
+    /// Writes the block as a whole message shows it.
+    pub(super) fn write_finished<'b>(&self, object: Object<'b>) -> Object<'b> {
+        match self {
+            Self::Text(text) => write_text_block(object, text),
+            Self::Thinking { thinking, signature } => write_thinking(object, thinking, signature),
+            Self::RedactedThinking(data) => write_redacted(object, data),
             Self::ToolUse { id, name, input } => {
-                BlockView::ToolUse { id, name, input: input_value(input) }
+                write_tool_use(object, id, name).with("input", |buffer| write_input(buffer, input))
             }
         }
     }
@@ -91,20 +88,35 @@ impl<'r> Block<'r> {
     }
 }
 
-/// The input as a client would put it together from its pieces: none at all means no arguments.
-fn input_value(text: &str) -> Value {
-    if text.is_empty() {
-        return json!({});
-    }
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+/// Free-form input as the arguments of a call.
+fn wrapped(input: &str) -> String {
+    let mut buffer = Vec::new();
+    Object::begin(&mut buffer).text("input", input).end();
+    String::from_utf8_lossy(&buffer).into_owned()
 }
 
-/// A block as JSON.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum BlockView<'b> {
-    Text { text: &'b str },
-    Thinking { thinking: &'b str, signature: &'b str },
-    RedactedThinking { data: &'b str },
-    ToolUse { id: &'b str, name: &'b str, input: Value },
+fn write_text_block<'b>(object: Object<'b>, text: &str) -> Object<'b> {
+    object.text("type", "text").text("text", text)
+}
+
+fn write_thinking<'b>(object: Object<'b>, thinking: &str, signature: &str) -> Object<'b> {
+    object.text("type", "thinking").text("thinking", thinking).text("signature", signature)
+}
+
+fn write_redacted<'b>(object: Object<'b>, data: &str) -> Object<'b> {
+    object.text("type", "redacted_thinking").text("data", data)
+}
+
+fn write_tool_use<'b>(object: Object<'b>, id: &str, name: &str) -> Object<'b> {
+    object.text("type", "tool_use").text("id", id).text("name", name)
+}
+
+/// Writes the input as a client would put it together from its pieces: none at all means no
+/// arguments.
+fn write_input(buffer: &mut Vec<u8>, text: &str) {
+    match serde_json::from_str::<Value>(text) {
+        _ if text.is_empty() => buffer.extend_from_slice(b"{}"),
+        Ok(value) => write_value(buffer, &value),
+        Err(_) => write_text(buffer, text),
+    }
 }

@@ -1,56 +1,68 @@
 //! The message object, at the start of a stream and as a whole reply.
 
-use serde::Serialize;
+use bytes::Bytes;
 
-use super::block::{Block, BlockView};
-use super::usage::UsageView;
-use crate::script::Usage;
+use super::block::{self, Block};
+use super::usage::{write_counts, write_usage};
+use crate::script::{Ending, Reply, Usage};
+use crate::wire::json::{Object, write_list};
+use crate::wire::{Ids, Request, Wire};
 
-/// A message as JSON.
-#[derive(Debug, Serialize)]
-pub(super) struct Message<'m> {
-    id: &'m str,
-    r#type: &'static str,
-    role: &'static str,
-    model: &'m str,
-    content: Vec<BlockView<'m>>,
-    stop_reason: Option<&'static str>,
-    stop_sequence: Option<()>,
-    usage: UsageView,
+/// The reply as one message object.
+pub(in crate::wire) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
+    let blocks = block::blocks(reply, ids);
+    let id = ids.response(Wire::Messages);
+    let mut body = Vec::with_capacity(1024);
+    write_head(Object::begin(&mut body), &id, request.model())
+        .with("content", |buffer| {
+            write_list(buffer, &blocks, |buffer, block| {
+                block.write_finished(Object::begin(buffer)).end();
+            });
+        })
+        .text("stop_reason", stop_reason(reply.ending, &blocks))
+        .raw("stop_sequence", "null")
+        .object("usage", |object| write_usage(object, reply.usage))
+        .end();
+    Bytes::from(body)
 }
 
-impl<'m> Message<'m> {
-    /// Nothing is written yet.
-    pub(super) fn started(id: &'m str, model: &'m str, usage: Usage) -> Self {
-        Self {
-            id,
-            r#type: "message",
-            role: "assistant",
-            model,
-            content: Vec::new(),
-            stop_reason: None,
-            stop_sequence: None,
-            usage: UsageView::started(usage),
-        }
-    }
+/// Writes a message of which nothing is written yet. One token of output is counted, if there will
+/// be any.
+pub(super) fn write_started<'b>(
+    object: Object<'b>,
+    id: &str,
+    model: &str,
+    usage: Usage,
+) -> Object<'b> {
+    let usage = Usage { output: usage.output.min(1), reasoning: 0, ..usage };
+    write_head(object, id, model)
+        .raw("content", "[]")
+        .raw("stop_reason", "null")
+        .raw("stop_sequence", "null")
+        .object("usage", |object| write_usage(object, usage))
+}
 
-    /// Everything is written.
-    pub(super) fn finished(
-        id: &'m str,
-        model: &'m str,
-        blocks: &'m [Block<'_>],
-        usage: Usage,
-    ) -> Self {
-        Self {
-            content: blocks.iter().map(Block::finished).collect(),
-            stop_reason: Some(stop_reason(blocks)),
-            usage: UsageView::finished(usage),
-            ..Self::started(id, model, usage)
-        }
-    }
+/// Writes what `message_delta` says at the end of a message.
+pub(super) fn write_end<'b>(object: Object<'b>, reply: &Reply, blocks: &[Block<'_>]) -> Object<'b> {
+    object
+        .object("delta", |delta| {
+            delta
+                .text("stop_reason", stop_reason(reply.ending, blocks))
+                .raw("stop_sequence", "null")
+        })
+        .object("usage", |object| write_counts(object, reply.usage))
+}
+
+fn write_head<'b>(object: Object<'b>, id: &str, model: &str) -> Object<'b> {
+    object.text("id", id).text("type", "message").text("role", "assistant").text("model", model)
 }
 
 /// Why the model stopped.
-pub(super) fn stop_reason(blocks: &[Block<'_>]) -> &'static str {
-    if blocks.iter().any(Block::is_call) { "tool_use" } else { "end_turn" }
+fn stop_reason(ending: Ending, blocks: &[Block<'_>]) -> &'static str {
+    match ending {
+        Ending::Complete if blocks.iter().any(Block::is_call) => "tool_use",
+        Ending::Complete => "end_turn",
+        Ending::Length => "max_tokens",
+        Ending::Filtered => "refusal",
+    }
 }

@@ -4,121 +4,70 @@
 //! message without content, and `message_delta`, which says why it ended.
 
 use bytes::Bytes;
-use serde::Serialize;
 
-use super::block::{self, Block, BlockView};
-use super::message::{Message, stop_reason};
-use super::usage::Counts;
+use super::block::{self, Block};
+use super::message;
 use crate::script::Reply;
 use crate::wire::pieces::pieces;
-use crate::wire::sse::{EventWriter, append_fields};
+use crate::wire::sse::EventWriter;
 use crate::wire::{Ids, Request, Wire};
 
-/// The frames of a reply, one an event.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(super) fn events(
-    request: &Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Vec<Bytes>> {
-    let blocks = block::blocks(reply, ids)?;
+/// The reply as a stream: one frame an event.
+pub(in crate::wire) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) -> Vec<Bytes> {
+    let blocks = block::blocks(reply, ids);
     let id = ids.response(Wire::Messages);
 
     let mut writer = EventWriter::with_capacity(8 * 1024);
-    let message = Message::started(&id, request.model(), reply.usage);
-    write(&mut writer, "message_start", &MessageStart { message })?;
-    for (index, block) in blocks.iter().enumerate() {
-        let content_block = block.started();
-        write(&mut writer, "content_block_start", &BlockStart { index, content_block })?;
+    writer.unnumbered_event("message_start", |event| {
+        event.object("message", |object| {
+            message::write_started(object, &id, request.model(), reply.usage)
+        })
+    });
+    for (index, block) in (0_u64..).zip(&blocks) {
+        writer.unnumbered_event("content_block_start", |event| {
+            event
+                .number("index", index)
+                .object("content_block", |object| block.write_started(object))
+        });
         if index == 0 {
-            ping(&mut writer)?;
+            ping(&mut writer);
         }
-        deltas(&mut writer, index, block)?;
-        write(&mut writer, "content_block_stop", &BlockStop { index })?;
+        deltas(&mut writer, index, block);
+        writer.unnumbered_event("content_block_stop", |event| event.number("index", index));
     }
     if blocks.is_empty() {
-        ping(&mut writer)?;
+        ping(&mut writer);
     }
-    let delta = Stop { stop_reason: stop_reason(&blocks), stop_sequence: None };
-    let usage = Counts::of(reply.usage);
-    write(&mut writer, "message_delta", &MessageDelta { delta, usage })?;
-    writer.unnumbered_event("message_stop", |_| Ok(()))?;
-    Ok(writer.finish())
+    writer.unnumbered_event("message_delta", |event| message::write_end(event, reply, &blocks));
+    writer.unnumbered_event("message_stop", |event| event);
+    writer.finish()
 }
 
 /// The API pings right after its first block has started.
-fn ping(writer: &mut EventWriter) -> serde_json::Result<()> {
-    writer.unnumbered_event("ping", |_| Ok(()))
+fn ping(writer: &mut EventWriter) {
+    writer.unnumbered_event("ping", |event| event);
 }
 
-fn deltas(writer: &mut EventWriter, index: usize, block: &Block<'_>) -> serde_json::Result<()> {
-    let mut delta = |delta| write(writer, "content_block_delta", &BlockDelta { index, delta });
+fn deltas(writer: &mut EventWriter, index: u64, block: &Block<'_>) {
+    let mut delta = |kind: &str, key: &str, piece: &str| {
+        writer.unnumbered_event("content_block_delta", |event| {
+            event
+                .number("index", index)
+                .object("delta", |delta| delta.text("type", kind).text(key, piece))
+        });
+    };
     match block {
-        Block::Text(text) => pieces(text).try_for_each(|text| delta(Delta::Text { text })),
+        Block::Text(text) => pieces(text).for_each(|piece| delta("text_delta", "text", piece)),
         Block::Thinking { thinking, signature } => {
-            pieces(thinking).try_for_each(|thinking| delta(Delta::Thinking { thinking }))?;
-            delta(Delta::Signature { signature })
+            pieces(thinking).for_each(|piece| delta("thinking_delta", "thinking", piece));
+            delta("signature_delta", "signature", signature);
         }
         // It came whole with its start.
-        Block::RedactedThinking(_) => Ok(()),
+        Block::RedactedThinking(_) => {}
         Block::ToolUse { input, .. } => {
             // The API begins with an empty piece.
-            delta(Delta::InputJson { partial_json: "" })?;
-            pieces(input).try_for_each(|partial_json| delta(Delta::InputJson { partial_json }))
+            let pieces = std::iter::once("").chain(pieces(input));
+            pieces.for_each(|piece| delta("input_json_delta", "partial_json", piece));
         }
     }
-}
-
-fn write(writer: &mut EventWriter, kind: &str, fields: &impl Serialize) -> serde_json::Result<()> {
-    writer.unnumbered_event(kind, |buffer| append_fields(buffer, fields))
-}
-
-#[derive(Serialize)]
-struct MessageStart<'m> {
-    message: Message<'m>,
-}
-
-#[derive(Serialize)]
-struct BlockStart<'b> {
-    index: usize,
-    content_block: BlockView<'b>,
-}
-
-#[derive(Serialize)]
-struct BlockDelta<'b> {
-    index: usize,
-    delta: Delta<'b>,
-}
-
-#[derive(Serialize)]
-struct BlockStop {
-    index: usize,
-}
-
-#[derive(Serialize)]
-struct MessageDelta {
-    delta: Stop,
-    usage: Counts,
-}
-
-#[derive(Serialize)]
-struct Stop {
-    stop_reason: &'static str,
-    stop_sequence: Option<()>,
-}
-
-/// A piece of a block.
-#[derive(Serialize)]
-#[serde(tag = "type")]
-enum Delta<'b> {
-    #[serde(rename = "text_delta")]
-    Text { text: &'b str },
-    #[serde(rename = "thinking_delta")]
-    Thinking { thinking: &'b str },
-    #[serde(rename = "signature_delta")]
-    Signature { signature: &'b str },
-    #[serde(rename = "input_json_delta")]
-    InputJson { partial_json: &'b str },
 }
