@@ -112,6 +112,11 @@ impl Tracker {
         Self { journal: journal.clone(), exchange, complete: false }
     }
 
+    /// The exchange's number in the journal.
+    pub(super) fn exchange(&self) -> u64 {
+        self.exchange
+    }
+
     fn complete(&mut self) {
         if !std::mem::replace(&mut self.complete, true) {
             self.journal.set_delivery(self.exchange, Delivery::Complete);

@@ -125,13 +125,21 @@ pub(crate) fn write_value(buffer: &mut Vec<u8>, value: &Value) {
 }
 
 /// Writes a map.
-pub(crate) fn write_map(buffer: &mut Vec<u8>, map: &Map<String, Value>) {
+fn write_map(buffer: &mut Vec<u8>, map: &Map<String, Value>) {
     let object = Object::begin(buffer);
     map.iter()
         .fold(object, |object, (key, value)| {
             object.escaped(key, |buffer| write_value(buffer, value))
         })
         .end();
+}
+
+/// A map as text.
+pub(crate) fn map_text(map: &Map<String, Value>) -> String {
+    let mut buffer = Vec::new();
+    write_map(&mut buffer, map);
+    // Made of strings and ASCII, so nothing is replaced.
+    String::from_utf8_lossy(&buffer).into_owned()
 }
 
 /// Writes text with its quotes and escapes (RFC 8259, section 7).

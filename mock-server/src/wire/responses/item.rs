@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::script::{Call, CallPayload, Item, Reply};
-use crate::wire::Ids;
-use crate::wire::json::{Object, write_list, write_map};
+use crate::script::{Call, CallPayload, Ending, Item, Reply};
+use crate::wire::json::{Object, map_text, write_list};
+use crate::wire::{Ids, Wire};
 
 /// A scripted item with its ids.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub(super) struct Called<'r> {
 enum Status {
     InProgress,
     Completed,
+    /// The reply ended before the item did.
+    Incomplete,
 }
 
 impl Status {
@@ -43,6 +45,7 @@ impl Status {
         match self {
             Self::InProgress => "in_progress",
             Self::Completed => "completed",
+            Self::Incomplete => "incomplete",
         }
     }
 }
@@ -64,12 +67,12 @@ impl<'r> Output<'r> {
                 let called = |payload| Called {
                     name: &call.name,
                     namespace: call.namespace.as_deref(),
-                    call_id: ids.call(call, index),
+                    call_id: ids.call(Wire::Responses, call, index),
                     payload,
                 };
                 match call {
                     Call { payload: CallPayload::Arguments(arguments), .. } => {
-                        Content::FunctionCall(called(arguments_text(arguments).into()))
+                        Content::FunctionCall(called(map_text(arguments).into()))
                     }
                     Call { payload: CallPayload::RawArguments(text), .. } => {
                         Content::FunctionCall(called(text.into()))
@@ -88,14 +91,19 @@ impl<'r> Output<'r> {
         self.write(Status::InProgress)
     }
 
-    /// The item as `output_item.done` and the response's `output` show it.
-    pub(super) fn finished(&self) -> Vec<u8> {
-        self.write(Status::Completed)
+    /// The items as `output_item.done` and the response's `output` show them.
+    pub(super) fn finished(items: &[Self], ending: Ending) -> Vec<Vec<u8>> {
+        let last = items.len().wrapping_sub(1);
+        let status = |index| match ending {
+            Ending::Length | Ending::Filtered if index == last => Status::Incomplete,
+            Ending::Complete | Ending::Length | Ending::Filtered => Status::Completed,
+        };
+        items.iter().enumerate().map(|(index, item)| item.write(status(index))).collect()
     }
 
     fn write(&self, status: Status) -> Vec<u8> {
         let mut buffer = Vec::with_capacity(256);
-        let done = status == Status::Completed;
+        let done = status != Status::InProgress;
         let object =
             Object::begin(&mut buffer).text("type", self.content.type_name()).text("id", &self.id);
         match &self.content {
@@ -146,7 +154,7 @@ impl Content<'_> {
 
 impl Called<'_> {
     fn write<'b>(&self, object: Object<'b>, status: Status, payload_key: &str) -> Object<'b> {
-        let done = status == Status::Completed;
+        let done = status != Status::InProgress;
         object
             .text("status", status.name())
             .text("name", self.name)
@@ -168,10 +176,4 @@ pub(super) fn text_part<'b>(object: Object<'b>, text: &str) -> Object<'b> {
 /// One text of a reasoning summary.
 pub(super) fn summary_part<'b>(object: Object<'b>, text: &str) -> Object<'b> {
     object.text("type", "summary_text").text("text", text)
-}
-
-fn arguments_text(arguments: &serde_json::Map<String, serde_json::Value>) -> String {
-    let mut buffer = Vec::new();
-    write_map(&mut buffer, arguments);
-    String::from_utf8_lossy(&buffer).into_owned()
 }

@@ -5,24 +5,23 @@
 //! specification, which requires the whole Response object in every snapshot.
 
 mod item;
-mod request;
 mod response;
 mod stream;
 
-pub(crate) use request::Request;
-pub(crate) use stream::stream;
+pub(super) use stream::stream;
 
 use bytes::Bytes;
 
-use super::Ids;
+use super::{Ids, Request, Wire};
 use crate::script::Reply;
 use item::Output;
 use response::{Echo, Snapshot};
 
 /// The reply as one Response object.
-pub(crate) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
-    let output: Vec<_> = Output::all(reply, ids).iter().map(Output::finished).collect();
+pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
+    let output = Output::finished(&Output::all(reply, ids), reply.ending);
     let mut body = Vec::with_capacity(2048);
-    Snapshot::completed(&ids.response(), &output, reply.usage).write(&mut body, &Echo::of(request));
+    Snapshot::finished(&ids.response(Wire::Responses), &output, reply)
+        .write(&mut body, &Echo::of(request));
     Bytes::from(body)
 }

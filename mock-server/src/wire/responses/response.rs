@@ -2,31 +2,28 @@
 
 use serde_json::{Map, Value};
 
-use super::request::Request;
-use crate::script::Usage;
+use crate::script::{Ending, Reply, Usage};
+use crate::wire::Request;
+use crate::wire::clock::CREATED_AT;
 use crate::wire::json::{Object, write_list, write_text, write_value};
-
-/// Every response is made at this moment (2026-01-01T00:00:00Z, in Unix seconds): a clock would
-/// make two runs differ.
-const CREATED_AT: &str = "1767225600";
 
 /// The part of a Response object that changes while the reply is written.
 #[derive(Debug)]
 pub(super) struct Snapshot<'r> {
     id: &'r str,
-    /// The finished items, as JSON, and the usage; none while the reply is written.
-    completed: Option<(&'r [Vec<u8>], Usage)>,
+    /// The finished items, as JSON, and the reply; none while it is written.
+    finished: Option<(&'r [Vec<u8>], &'r Reply)>,
 }
 
 impl<'r> Snapshot<'r> {
     /// Nothing is written yet.
     pub(super) fn in_progress(id: &'r str) -> Self {
-        Self { id, completed: None }
+        Self { id, finished: None }
     }
 
     /// Everything is written; the items are JSON.
-    pub(super) fn completed(id: &'r str, output: &'r [Vec<u8>], usage: Usage) -> Self {
-        Self { id, completed: Some((output, usage)) }
+    pub(super) fn finished(id: &'r str, output: &'r [Vec<u8>], reply: &'r Reply) -> Self {
+        Self { id, finished: Some((output, reply)) }
     }
 
     /// Writes the whole Response object.
@@ -34,8 +31,8 @@ impl<'r> Snapshot<'r> {
         let object = Object::begin(buffer)
             .text("id", self.id)
             .text("object", "response")
-            .raw("created_at", CREATED_AT);
-        let object = match self.completed {
+            .number("created_at", CREATED_AT);
+        let object = match self.finished {
             None => object
                 .raw("completed_at", "null")
                 .text("status", "in_progress")
@@ -43,18 +40,33 @@ impl<'r> Snapshot<'r> {
                 .raw("incomplete_details", "null")
                 .raw("output", "[]")
                 .raw("usage", "null"),
-            Some((output, usage)) => object
-                .raw("completed_at", CREATED_AT)
-                .text("status", "completed")
-                .raw("error", "null")
-                .raw("incomplete_details", "null")
+            Some((output, reply)) => write_end(object, reply.ending)
                 .with("output", |buffer| {
                     write_list(buffer, output, |buffer, item| buffer.extend_from_slice(item));
                 })
-                .object("usage", |object| write_usage(object, usage)),
+                .object("usage", |object| write_usage(object, reply.usage)),
         };
         object.end_with(&echo.fields);
     }
+}
+
+fn write_end(object: Object<'_>, ending: Ending) -> Object<'_> {
+    let reason = match ending {
+        Ending::Complete => {
+            return object
+                .number("completed_at", CREATED_AT)
+                .text("status", "completed")
+                .raw("error", "null")
+                .raw("incomplete_details", "null");
+        }
+        Ending::Length => "max_output_tokens",
+        Ending::Filtered => "content_filter",
+    };
+    object
+        .raw("completed_at", "null")
+        .text("status", "incomplete")
+        .raw("error", "null")
+        .object("incomplete_details", |object| object.text("reason", reason))
 }
 
 fn write_usage(object: Object<'_>, usage: Usage) -> Object<'_> {

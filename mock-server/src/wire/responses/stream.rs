@@ -1,27 +1,24 @@
 //! The event sequence of a reply.
 //!
 //! One item after another: added, its inner events, done. Between `response.created` and
-//! `response.completed`, which carry the whole Response object.
+//! `response.completed` or `response.incomplete`, which carry the whole Response object.
 
 use bytes::Bytes;
 
 use super::item::{Content, Output, summary_part, text_part};
-use super::request::Request;
 use super::response::{Echo, Snapshot};
-use crate::script::Reply;
-use crate::wire::Ids;
+use crate::script::{Ending, Reply};
 use crate::wire::json::Object;
+use crate::wire::pieces::pieces;
 use crate::wire::sse::EventWriter;
-
-/// Text is sent in pieces of at most so many characters.
-const PIECE: usize = 24;
+use crate::wire::{Ids, Request, Wire};
 
 /// The reply as a stream: one frame an event.
-pub(crate) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) -> Vec<Bytes> {
+pub(in crate::wire) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) -> Vec<Bytes> {
     let echo = Echo::of(request);
-    let id = ids.response();
+    let id = ids.response(Wire::Responses);
     let items = Output::all(reply, ids);
-    let finished: Vec<_> = items.iter().map(Output::finished).collect();
+    let finished = Output::finished(&items, reply.ending);
 
     let mut writer = EventWriter::with_capacity(8 * 1024 + 3 * echo.len());
     let in_progress = Snapshot::in_progress(&id);
@@ -33,8 +30,11 @@ pub(crate) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) -> Vec<Byte
         inner(&mut writer, place, &item.content);
         whole_item(&mut writer, "response.output_item.done", place, finished);
     }
-    let completed = Snapshot::completed(&id, &finished, reply.usage);
-    snapshot(&mut writer, "response.completed", &completed, &echo);
+    let last_event = match reply.ending {
+        Ending::Complete => "response.completed",
+        Ending::Length | Ending::Filtered => "response.incomplete",
+    };
+    snapshot(&mut writer, last_event, &Snapshot::finished(&id, &finished, reply), &echo);
     writer.finish()
 }
 
@@ -121,15 +121,4 @@ fn deltas(writer: &mut EventWriter, kind: &str, place: Place<'_>, text: &str) {
     for delta in pieces(text) {
         writer.event(kind, |object| place.write(object).text("delta", delta));
     }
-}
-
-/// Cuts text into pieces of [`PIECE`] characters; the last may be shorter, none is empty.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let end = rest.char_indices().nth(PIECE).map_or(rest.len(), |(end, _)| end);
-        let (piece, after) = rest.split_at(end);
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
 }
