@@ -50,8 +50,44 @@ pub enum Route {
         /// Sink name.
         name: String,
     },
+    /// A request to upgrade to a `WebSocket`. The model requests that come over it are exchanges
+    /// of their own, with this one's path and headers.
+    Upgrade(Upgrade),
+    /// A message on a `WebSocket` that is no model request; it is in [`Exchange::body`] and gets
+    /// no answer.
+    SocketMessage {
+        /// The connection's number, from 1.
+        connection: u64,
+        /// The message's `type`; empty when it has none.
+        kind: String,
+    },
     /// Anything else: answered 404.
     Unknown,
+}
+
+/// A request to upgrade to a `WebSocket`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upgrade {
+    /// The connection's number, from 1, in the order in which clients ask.
+    pub connection: u64,
+    /// What was answered.
+    pub handshake: Handshake,
+}
+
+/// The answer to an upgrade request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handshake {
+    /// Waiting for a gate.
+    Pending,
+    /// The client was let in.
+    Accepted,
+    /// Refused, as the script says or because it is no valid handshake.
+    Refused {
+        /// HTTP status.
+        status: u16,
+    },
+    /// The client went away first.
+    Abandoned,
 }
 
 /// A question about the service.
@@ -78,6 +114,16 @@ pub struct ModelExchange {
     /// The body as JSON; `None` when it could not be parsed (the outcome is then
     /// [`Outcome::Malformed`]).
     pub json: Option<Arc<Value>>,
+    /// The body that the request stands for, which alone is to be judged: where it continues an
+    /// earlier response, the whole history along the chain is in `input` (the earlier effective
+    /// input, that response's output items, then the new input), and `previous_response_id` and
+    /// the fields that only steer a `WebSocket` are gone. The body as sent in all other cases.
+    ///
+    /// `None` when there is no such body: the body is no JSON, or the response that it continues
+    /// is not known to the server.
+    pub effective: Option<Arc<Value>>,
+    /// The `WebSocket` connection that it came over, by its number; `None` over plain HTTP.
+    pub connection: Option<u64>,
     /// What was answered.
     pub outcome: Outcome,
     /// How far the answer got.
@@ -91,6 +137,17 @@ pub enum Outcome {
     Served(Served),
     /// A side request got its purpose's default reply.
     SideDefault,
+    /// A request for no output (`generate: false`) was answered; it takes no turn.
+    WarmUp {
+        /// The response id given.
+        response_id: String,
+    },
+    /// A request over a `WebSocket` continues a response that is not there: it was told so and
+    /// took no turn.
+    PreviousNotFound {
+        /// The id that it continues.
+        previous: String,
+    },
     /// A main request found no turn left.
     Unscripted,
     /// The next turn's guard did not hold.
@@ -138,6 +195,8 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
+    /// A scripted fault ended it.
+    Cut,
 }
 
 /// The shared, growing list of exchanges.
@@ -182,6 +241,15 @@ impl Journal {
         let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
         if let Some(Exchange { route: Route::Model(model), .. }) = self.lock().get_mut(index) {
             model.delivery = delivery;
+        }
+        self.touch();
+    }
+
+    /// Changes what was answered to the upgrade request of exchange `number`.
+    pub(crate) fn set_handshake(&self, number: u64, handshake: Handshake) {
+        let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
+        if let Some(Exchange { route: Route::Upgrade(upgrade), .. }) = self.lock().get_mut(index) {
+            upgrade.handshake = handshake;
         }
         self.touch();
     }

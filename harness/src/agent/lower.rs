@@ -55,6 +55,7 @@ pub fn script(variant: &Variant, profile: &Profile, places: &Places) -> Result<S
         purposes: purposes(profile),
         side_replies: side_replies(profile),
         pages: pages.collect(),
+        connections: Vec::new(),
         when_exhausted: WhenExhausted::Refuse,
     })
 }

@@ -149,9 +149,9 @@ pub(super) fn base_segment(request: &ModelRequest) -> Option<(usize, &Segment)> 
         .find(|(_, segment)| segment.authority.is_high() && !segment.text.trim().is_empty())
 }
 
-/// Whether the mock could read the request.
+/// Whether the mock could read the request whole.
 pub(super) fn is_readable(request: &ModelRequest) -> bool {
-    !matches!(request.outcome, Outcome::Malformed { .. })
+    !matches!(request.outcome, Outcome::Malformed { .. } | Outcome::PreviousNotFound { .. })
 }
 
 /// The first characters of a text, on one line of at most `limit`.

@@ -109,7 +109,10 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
                 them";
     let refused = run.evidence.requests.iter().find_map(|request| {
         let why = match &request.outcome {
-            Outcome::Served(_) | Outcome::SideDefault => return None,
+            Outcome::Served(_)
+            | Outcome::SideDefault
+            | Outcome::WarmUp { .. }
+            | Outcome::PreviousNotFound { .. } => return None,
             Outcome::Unscripted => "came when the script had no turn left".to_owned(),
             Outcome::GuardFailed { turn, reason } => {
                 format!("does not fit {turn}: {reason}")

@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use conform_mock_server::capture::{Capture, Segment, SegmentKind, capture};
-use conform_mock_server::journal::{
-    Delivery, Exchange, Lookup, ModelExchange, Outcome, Route, Served,
-};
+use conform_mock_server::journal::{Delivery, Exchange, Lookup, ModelExchange, Outcome, Route};
 use conform_mock_server::script::Purpose;
 use serde_json::Value;
 
-use super::effective::{EffectiveBodies, OutputItems};
 use super::model::{CallState, Evidence, Leak, ModelRequest, SinkDelivery, StraySecret};
 use super::normalise::Patterns;
 use super::origin::{Planted, find_origins};
@@ -41,9 +38,6 @@ pub struct Input<'a> {
     pub after: &'a Snapshot,
     /// What the driver saw.
     pub dialogue: &'a Dialogue,
-    /// Output items of served replies, for requests that continue a response; see
-    /// [`outputs_unknown`](super::outputs_unknown).
-    pub outputs: OutputItems<'a>,
 }
 
 /// Turns what a run left behind into evidence. What cannot be established is listed in
@@ -64,11 +58,13 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         dialogue: input.dialogue.clone(),
         problems: Vec::new(),
     };
-    let mut bodies = EffectiveBodies::new(input.outputs);
     for exchange in input.journal {
         match &exchange.route {
+            Route::Upgrade(_) | Route::SocketMessage { .. } => {
+                evidence.leaks.extend(search.leaks(exchange));
+            }
             Route::Model(model) => {
-                let request = search.model_request(exchange, model, &mut bodies, &mut evidence);
+                let request = search.model_request(exchange, model, &mut evidence);
                 evidence.requests.push(request);
             }
             Route::Sink { name } => evidence.sinks.push(search.delivery(exchange, name)),
@@ -186,19 +182,20 @@ impl Search {
         &self,
         exchange: &Exchange,
         model: &ModelExchange,
-        bodies: &mut EffectiveBodies<'_>,
         evidence: &mut Evidence,
     ) -> ModelRequest {
         let (body, capture) = if let Some(sent) = &model.json {
-            let effective = bodies.next(sent, served(&model.outcome));
-            if let Some(why) = effective.problem {
+            let continued = sent.get("previous_response_id").filter(|id| !id.is_null());
+            let is_lost = matches!(model.outcome, Outcome::PreviousNotFound { .. });
+            if let (None, Some(id), false) = (&model.effective, continued, is_lost) {
                 evidence.problems.push(format!(
-                    "request {} cannot be judged as a whole: {why}",
+                    "request {} cannot be judged as a whole: it continues response {id}, which \
+                     the mock does not know",
                     exchange.number
                 ));
             }
-            let capture = capture(model.wire, &effective.body);
-            (effective.body, capture)
+            let effective = model.effective.as_ref().unwrap_or(sent);
+            (Arc::clone(effective), capture(model.wire, effective))
         } else {
             let text = String::from_utf8_lossy(&exchange.body).into_owned();
             let nothing = Capture {
@@ -211,7 +208,7 @@ impl Search {
         };
         ModelRequest {
             number: exchange.number,
-            purpose: model.purpose.clone(),
+            purpose: purpose(model),
             path: exchange.path.clone(),
             headers: exchange.headers.clone(),
             origins: find_origins(&capture, &self.planted),
@@ -288,10 +285,13 @@ impl Search {
     }
 }
 
-fn served(outcome: &Outcome) -> Option<&Served> {
-    match outcome {
-        Outcome::Served(served) => Some(served),
-        _ => None,
+/// The purpose as it counts for judging: requests to which the model said nothing are no part of
+/// the conversation, but what they hold is looked at all the same.
+fn purpose(model: &ModelExchange) -> Purpose {
+    match &model.outcome {
+        Outcome::WarmUp { .. } => Purpose::new("warm-up"),
+        Outcome::PreviousNotFound { .. } => Purpose::new("lost-chain"),
+        _ => model.purpose.clone(),
     }
 }
 

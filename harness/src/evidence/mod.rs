@@ -5,7 +5,6 @@
 //! [`Patterns`] holds what a profile says about own state and volatile values, compiled once.
 
 mod collect;
-mod effective;
 mod frame;
 mod model;
 mod normalise;
@@ -16,7 +15,6 @@ mod secret;
 mod tree;
 
 pub use collect::{Input, collect};
-pub use effective::{EffectiveBodies, OutputItems, outputs_unknown};
 pub use frame::{closing_tags, frames_around};
 pub use model::{CallState, Evidence, Leak, ModelRequest, OriginFound, SinkDelivery, StraySecret};
 pub use normalise::{Normaliser, PatternError, Patterns};

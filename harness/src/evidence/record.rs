@@ -126,6 +126,10 @@ fn answer(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Served(served) => served.label.clone(),
         Outcome::SideDefault => "the purpose's default reply".to_owned(),
+        Outcome::WarmUp { .. } => "a response without output".to_owned(),
+        Outcome::PreviousNotFound { previous } => {
+            format!("refused: the response {previous} that it continues is not there")
+        }
         Outcome::Unscripted => "refused: the script has no turn left".to_owned(),
         Outcome::GuardFailed { turn, reason } => {
             format!("refused: the guard of {turn} does not hold: {reason}")

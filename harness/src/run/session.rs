@@ -15,7 +15,7 @@ use crate::agent::lower::{self, LowerError};
 use crate::agent::profile::Launch;
 use crate::case::{Case, CaseFile, CaseStep, Places, Variant};
 use crate::driver::{Context, Dialogue, Driver, DriverError, Limits};
-use crate::evidence::{Evidence, Input, Patterns, Snapshot, TreeError, collect, outputs_unknown};
+use crate::evidence::{Evidence, Input, Patterns, Snapshot, TreeError, collect};
 use crate::sandbox::{CaseFolder, FolderError, Keeper, KeeperOptions, SandboxError};
 use crate::scenario::Zone;
 
@@ -124,7 +124,6 @@ impl Session<'_> {
             before: &before,
             after: &after,
             dialogue: &dialogue,
-            outputs: &outputs_unknown,
         }))
     }
 

@@ -22,7 +22,7 @@ use crate::wire::Wire;
 /// Never fails: what the wire does not define is listed in [`Capture::unknown`].
 pub fn capture(wire: Wire, body: &Value) -> Capture {
     match wire {
-        Wire::Responses => responses::capture(body),
+        Wire::Responses | Wire::ResponsesWs => Capture { wire, ..responses::capture(body) },
         Wire::Chat => chat::capture(body),
         Wire::Messages => messages::capture(body),
     }
@@ -31,7 +31,7 @@ pub fn capture(wire: Wire, body: &Value) -> Capture {
 /// The tools that a request body of the given wire offers, wherever it offers them.
 pub fn offered_tools(wire: Wire, body: &Value) -> Vec<OfferedTool> {
     match wire {
-        Wire::Responses => responses::offered_tools(body),
+        Wire::Responses | Wire::ResponsesWs => responses::offered_tools(body),
         Wire::Chat => chat::offered_tools(body),
         Wire::Messages => messages::offered_tools(body),
     }

@@ -3,8 +3,16 @@
 use http::{HeaderName, HeaderValue};
 
 /// Headers that say how the bytes of an answer are to be read: the server alone sets them.
-const FRAMING: [&str; 6] =
-    ["connection", "content-encoding", "content-length", "trailer", "transfer-encoding", "upgrade"];
+const FRAMING: [&str; 8] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "sec-websocket-accept",
+    "sec-websocket-extensions",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// Why a reply cannot set a header, if it cannot.
 pub(crate) fn header_problem(name: &str, value: &str) -> Option<&'static str> {

@@ -4,10 +4,14 @@ mod compose;
 mod header;
 mod load;
 mod model;
+mod socket;
 
 pub(crate) use header::header_problem;
 pub use load::load;
 pub use model::{
     Call, CallPayload, Condition, Ending, Guard, Item, Page, Purpose, PurposeRule, Reply, Script,
     Turn, Usage, WhenExhausted,
+};
+pub use socket::{
+    Connection, ErrorFrame, FaultTarget, Handshake, Refusal, SocketFault, SocketFaultKind,
 };

@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::socket::Connection;
+
 /// Everything one mock server says to one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Script {
@@ -18,6 +20,9 @@ pub struct Script {
     pub side_replies: IndexMap<Purpose, Reply>,
     /// Pages served under `/page/NAME`.
     pub pages: IndexMap<String, Page>,
+    /// What is scripted for the first `WebSocket` connections, in the order in which clients ask
+    /// for them.
+    pub connections: Vec<Connection>,
     /// What a main request gets when no turn is left.
     pub when_exhausted: WhenExhausted,
 }

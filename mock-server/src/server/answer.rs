@@ -1,6 +1,7 @@
 //! From one request to its answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -8,12 +9,14 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use hyper::body::Incoming;
 use serde_json::Value;
 
+use super::chain::{self, Answered};
 use super::endpoint::Endpoint;
 use super::lookup;
 use super::matching::Question;
 use super::reply_body::{ReplyBody, Tracker};
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
+use super::socket::{self, Opening};
 use super::state::{BODY_LIMIT, State};
 use crate::capture;
 use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
@@ -21,7 +24,16 @@ use crate::script::{Purpose, Reply};
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
-pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Response<ReplyBody> {
+///
+/// Where the answer opens a `WebSocket`, what is to be served on it is left in `opening`.
+pub(super) async fn answer(
+    state: &State,
+    request: Request<Incoming>,
+    opening: &Opening,
+) -> Response<ReplyBody> {
+    if socket::is_upgrade(&request) {
+        return socket::upgrade(state, request, opening).await;
+    }
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
@@ -85,10 +97,22 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
             return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
         }
     };
-    let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
+    let asked = Asked {
+        wire,
+        connection: None,
+        received: state.started.elapsed(),
+        body: &body.bytes,
+        sent: &json,
+        effective: effective(state, wire, &json),
+    };
+    let Taken { purpose, plan, tracker } = route(state, head, &asked);
     match plan {
         Plan::Refuse(refusal) => refused(&refusal, wire, tracker),
         Plan::Reply { reply, gate, ids } => {
+            if let (Wire::Responses, Some(effective)) = (wire, &asked.effective) {
+                let id = ids.response(wire);
+                state.responses.keep(&Answered::reply(id, effective, &purpose, ids));
+            }
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
@@ -98,30 +122,87 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
     }
 }
 
+/// The body that a request over HTTP stands for; `None` when it continues a response that is not
+/// known. Such a request is answered all the same: only its history cannot be told.
+fn effective(state: &State, wire: Wire, sent: &Arc<Value>) -> Option<Arc<Value>> {
+    if wire != Wire::Responses {
+        return Some(Arc::clone(sent));
+    }
+    match chain::previous_id(sent) {
+        Ok(None) => Some(Arc::clone(sent)),
+        Ok(Some(id)) => {
+            let earlier = state.responses.find(id)?;
+            chain::chained(&state.script, sent, &earlier).ok()
+        }
+        Err(_) => None,
+    }
+}
+
+/// A model request that can be routed.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) wire: Wire,
+    /// The `WebSocket` connection, if it came over one.
+    pub(super) connection: Option<u64>,
+    /// When it came, since the server's start.
+    pub(super) received: Duration,
+    pub(super) body: &'a Bytes,
+    pub(super) sent: &'a Arc<Value>,
+    /// The body that it stands for, if that can be told.
+    pub(super) effective: Option<Arc<Value>>,
+}
+
+/// A request that was routed and stands in the journal.
+#[derive(Debug)]
+pub(super) struct Taken<'s> {
+    pub(super) purpose: Purpose,
+    pub(super) plan: Plan<'s>,
+    pub(super) tracker: Tracker,
+}
+
+impl Asked<'_> {
+    /// The request as conditions see it.
+    pub(super) fn question<'a>(&'a self, head: &'a Parts) -> Question<'a> {
+        Question {
+            wire: self.wire,
+            headers: &head.headers,
+            body: self.body,
+            json: self.effective.as_ref().unwrap_or(self.sent),
+            sent: self.sent,
+        }
+    }
+
+    /// The journal's entry.
+    pub(super) fn entry(
+        &self,
+        state: &State,
+        head: &Parts,
+        purpose: Purpose,
+        outcome: Outcome,
+    ) -> Exchange {
+        let route = Route::Model(ModelExchange {
+            wire: self.wire,
+            purpose,
+            json: Some(Arc::clone(self.sent)),
+            effective: self.effective.clone(),
+            connection: self.connection,
+            outcome,
+            delivery: Delivery::Pending,
+        });
+        Exchange { received: self.received, ..exchange(state, head, self.body.clone(), route) }
+    }
+}
+
 /// Routes a request and notes it in the journal, in one step: the journal's order is the order in
 /// which turns were taken.
-fn route<'s>(
-    state: &'s State,
-    head: &Parts,
-    body: &Bytes,
-    wire: Wire,
-    json: &Arc<Value>,
-) -> (Plan<'s>, Tracker) {
-    let question = Question { wire, headers: &head.headers, body, json };
-    let mut exchange = exchange(state, head, body.clone(), Route::Unknown);
+pub(super) fn route<'s>(state: &'s State, head: &Parts, asked: &Asked<'_>) -> Taken<'s> {
+    let question = asked.question(head);
     let mut queues = state.queues();
-    let Routed { purpose, outcome, plan } =
-        queues.route(&state.script, &question, || capture::offered_tools(wire, json));
-    exchange.route = Route::Model(ModelExchange {
-        wire,
-        purpose,
-        json: Some(Arc::clone(json)),
-        outcome,
-        delivery: Delivery::Pending,
-    });
-    let number = state.journal.append(exchange);
+    let Routed { purpose, outcome, plan } = queues
+        .route(&state.script, &question, || capture::offered_tools(asked.wire, question.json));
+    let number = state.journal.append(asked.entry(state, head, purpose.clone(), outcome));
     drop(queues);
-    (plan, Tracker::new(&state.journal, number))
+    Taken { purpose, plan, tracker: Tracker::new(&state.journal, number) }
 }
 
 fn malformed(
@@ -136,6 +217,8 @@ fn malformed(
         wire,
         purpose: Purpose::main(),
         json,
+        effective: None,
+        connection: None,
         outcome: Outcome::Malformed { reason: refusal.message.clone() },
         delivery: Delivery::Pending,
     });
@@ -171,7 +254,7 @@ fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<Rep
 
 /// Sets the reply's own headers: the first of a name replaces what the server would send, later
 /// ones are added to it.
-fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
+pub(super) fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
     for (index, (name, value)) in scripted.iter().enumerate() {
         // Both were checked when the server started.
         let (Ok(header), Ok(value)) =
@@ -229,7 +312,7 @@ pub(super) fn record(state: &State, head: &Parts, body: Bytes, route: Route) -> 
 }
 
 /// The journal's entry for a request; its number is given when it is added.
-fn exchange(state: &State, head: &Parts, body: Bytes, route: Route) -> Exchange {
+pub(super) fn exchange(state: &State, head: &Parts, body: Bytes, route: Route) -> Exchange {
     Exchange {
         number: 0,
         received: state.started.elapsed(),

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::answer::answer;
+use super::socket::Opening;
 use super::state::State;
 
 /// The task that accepts connections.
@@ -86,11 +87,16 @@ async fn recover(error: &io::Error) {
     }
 }
 
-/// Answers the requests of one connection, one after another.
-pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
+/// Answers the requests of one connection, one after another, and then, where one of them asked
+/// for it, serves a `WebSocket` on it.
+pub(super) async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    state: Arc<State>,
+) {
+    let opening = Opening::default();
     let service = service_fn(|request| {
-        let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(answer(&state, request).await) }
+        let (state, opening) = (Arc::clone(&state), opening.clone());
+        async move { Ok::<_, Infallible>(answer(&state, request, &opening).await) }
     });
     // An error means that the client left or sent something that is not HTTP. Whether an answer
     // reached it is in the journal: the reply's body notes it when it is dropped.
@@ -98,5 +104,9 @@ pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Ar
         // A clock in the headers would make two runs differ.
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
         .await;
+    if let Some(session) = opening.take() {
+        session.run(&state).await;
+    }
 }

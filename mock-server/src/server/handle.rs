@@ -71,7 +71,8 @@ impl MockServer {
     /// # Errors
     /// All that does not fit.
     pub fn verify(&self) -> Result<(), Report> {
-        verify::verify(&self.state.journal.snapshot(), self.unused_turns())
+        let unused_sockets = self.state.sockets.unused(&self.state.script);
+        verify::verify(&self.state.journal.snapshot(), self.unused_turns(), unused_sockets)
     }
 
     /// Panics unless [`verify`](Self::verify) holds: the last line of a test.

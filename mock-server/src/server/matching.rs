@@ -14,10 +14,19 @@ pub(super) struct Question<'q> {
     pub(super) wire: Wire,
     pub(super) headers: &'q HeaderMap,
     pub(super) body: &'q [u8],
+    /// The effective body: along a chain of responses, with the whole history in `input`.
     pub(super) json: &'q Value,
+    /// The body as it was sent.
+    pub(super) sent: &'q Value,
 }
 
-impl Question<'_> {
+impl<'q> Question<'q> {
+    /// What stands at a pointer: in the effective body, or, for the fields that it lacks, such as
+    /// `previous_response_id`, in the body as sent.
+    fn at(&self, pointer: &str) -> Option<&'q Value> {
+        self.json.pointer(pointer).or_else(|| self.sent.pointer(pointer))
+    }
+
     /// Whether the condition holds.
     pub(super) fn meets(&self, condition: &Condition) -> bool {
         match condition {
@@ -26,13 +35,11 @@ impl Question<'_> {
                 .get_all(name.as_str())
                 .iter()
                 .any(|value| String::from_utf8_lossy(value.as_bytes()).contains(contains)),
-            Condition::Equals { pointer, value } => self.json.pointer(pointer) == Some(value),
-            Condition::Contains { pointer, text } => self
-                .json
-                .pointer(pointer)
-                .and_then(Value::as_str)
-                .is_some_and(|found| found.contains(text)),
-            Condition::Absent { pointer } => self.json.pointer(pointer).is_none(),
+            Condition::Equals { pointer, value } => self.at(pointer) == Some(value),
+            Condition::Contains { pointer, text } => {
+                self.at(pointer).and_then(Value::as_str).is_some_and(|found| found.contains(text))
+            }
+            Condition::Absent { pointer } => self.at(pointer).is_none(),
             Condition::BodyContains { text } => {
                 std::str::from_utf8(self.body).is_ok_and(|body| body.contains(text))
                     || any_string(self.json, text)

@@ -3,6 +3,7 @@
 
 mod answer;
 mod builder;
+mod chain;
 mod connection;
 mod endpoint;
 mod handle;
@@ -11,6 +12,7 @@ mod matching;
 mod reply_body;
 mod request_body;
 mod routing;
+mod socket;
 mod state;
 mod verify;
 

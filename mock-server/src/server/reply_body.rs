@@ -117,9 +117,19 @@ impl Tracker {
         self.exchange
     }
 
-    fn complete(&mut self) {
+    /// Notes that every byte was handed to the connection.
+    pub(super) fn complete(&mut self) {
+        self.end(Delivery::Complete);
+    }
+
+    /// Notes that a scripted fault ended the answer.
+    pub(super) fn cut(&mut self) {
+        self.end(Delivery::Cut);
+    }
+
+    fn end(&mut self, delivery: Delivery) {
         if !std::mem::replace(&mut self.complete, true) {
-            self.journal.set_delivery(self.exchange, Delivery::Complete);
+            self.journal.set_delivery(self.exchange, delivery);
         }
     }
 }

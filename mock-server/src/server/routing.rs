@@ -21,7 +21,8 @@ const SIDE_DEFAULT: &str = "Done.";
 pub(super) struct Queues {
     waiting: IndexMap<Purpose, VecDeque<usize>>,
     last_main: Option<usize>,
-    repeats: u64,
+    /// How often each turn was given.
+    given: Vec<u64>,
     /// How many default replies each side purpose got.
     side_counts: IndexMap<Purpose, u64>,
 }
@@ -53,7 +54,7 @@ impl Queues {
         let last_main = script.turns.iter().rposition(|turn| turn.purpose.is_main());
         // Every purpose that a request can have is named by a rule, so its place here is fixed.
         let side_counts = script.purposes.iter().map(|rule| (rule.purpose.clone(), 0)).collect();
-        Self { waiting, last_main, repeats: 0, side_counts }
+        Self { waiting, last_main, given: vec![0; script.turns.len()], side_counts }
     }
 
     /// Decides the answer to a request and takes its turn.
@@ -70,7 +71,7 @@ impl Queues {
                 if let Some((outcome, error)) = refusal(turn, question, offered) {
                     (outcome, Plan::Refuse(error))
                 } else {
-                    self.take(&purpose);
+                    self.take(&purpose, index);
                     given(turn, index, ids, question.wire)
                 }
             }
@@ -82,10 +83,7 @@ impl Queues {
                 )),
             ),
             None => {
-                let reply = script
-                    .side_replies
-                    .get(&purpose)
-                    .map_or_else(|| Cow::Owned(Reply::say(SIDE_DEFAULT)), Cow::Borrowed);
+                let reply = side_reply(script, &purpose);
                 let ids = self.side_ids(&purpose);
                 (Outcome::SideDefault, Plan::Reply { reply, gate: None, ids })
             }
@@ -102,20 +100,27 @@ impl Queues {
 
     /// The turn that a request of this purpose would get.
     fn next(&self, script: &Script, purpose: &Purpose) -> Option<(usize, Ids)> {
-        if let Some(turn) = self.waiting.get(purpose).and_then(VecDeque::front) {
-            return Some((*turn, Ids::Turn { turn: *turn, repeat: 0 }));
-        }
-        match (script.when_exhausted, self.last_main) {
-            (WhenExhausted::RepeatLast, Some(turn)) if purpose.is_main() => {
-                Some((turn, Ids::Turn { turn, repeat: self.repeats + 1 }))
-            }
-            _ => None,
-        }
+        let turn = match self.waiting.get(purpose).and_then(VecDeque::front) {
+            Some(turn) => *turn,
+            None => match (script.when_exhausted, self.last_main) {
+                (WhenExhausted::RepeatLast, Some(turn)) if purpose.is_main() => turn,
+                _ => return None,
+            },
+        };
+        Some((turn, Ids::Turn { turn, repeat: self.given[turn] }))
     }
 
-    fn take(&mut self, purpose: &Purpose) {
-        if self.waiting.get_mut(purpose).and_then(VecDeque::pop_front).is_none() {
-            self.repeats += 1;
+    fn take(&mut self, purpose: &Purpose, turn: usize) {
+        // Nothing waits when the last turn repeats.
+        let _ = self.waiting.get_mut(purpose).and_then(VecDeque::pop_front);
+        self.given[turn] += 1;
+    }
+
+    /// Puts a turn back in front of its queue: a scripted fault kept its reply from the client.
+    pub(super) fn give_back(&mut self, purpose: &Purpose, turn: usize) {
+        let waiting = self.waiting.entry(purpose.clone()).or_default();
+        if !waiting.contains(&turn) {
+            waiting.push_front(turn);
         }
     }
 
@@ -126,6 +131,20 @@ impl Queues {
         *count += 1;
         Ids::Side { purpose: place, count: *count }
     }
+}
+
+/// The reply that these ids were given to.
+pub(super) fn reply_of<'s>(script: &'s Script, purpose: &Purpose, ids: Ids) -> Cow<'s, Reply> {
+    match ids {
+        Ids::Turn { turn, .. } => Cow::Borrowed(&script.turns[turn].reply),
+        Ids::Side { .. } => side_reply(script, purpose),
+        Ids::WarmUp { .. } => Cow::Owned(Reply::default()),
+    }
+}
+
+fn side_reply<'s>(script: &'s Script, purpose: &Purpose) -> Cow<'s, Reply> {
+    let scripted = script.side_replies.get(purpose);
+    scripted.map_or_else(|| Cow::Owned(Reply::say(SIDE_DEFAULT)), Cow::Borrowed)
 }
 
 /// A turn that was taken.
@@ -140,7 +159,8 @@ fn given(turn: &Turn, index: usize, ids: Ids, wire: Wire) -> (Outcome, Plan<'_>)
     (Outcome::Served(served), Plan::Reply { reply, gate: turn.gate.as_deref(), ids })
 }
 
-fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
+/// The purpose of a request.
+pub(super) fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
     let matches = |rule: &&PurposeRule| rule.all.iter().all(|condition| question.meets(condition));
     script.purposes.iter().find(matches).map_or_else(Purpose::main, |rule| rule.purpose.clone())
 }

@@ -6,7 +6,9 @@ use std::time::Instant;
 use http::HeaderValue;
 
 use super::builder::StartError;
+use super::chain::Responses;
 use super::routing::Queues;
+use super::socket::Sockets;
 use crate::gate::Gates;
 use crate::journal::Journal;
 use crate::script::{Reply, Script, header_problem};
@@ -20,6 +22,8 @@ pub(super) struct State {
     pub(super) gates: Gates,
     pub(super) journal: Journal,
     pub(super) started: Instant,
+    pub(super) responses: Responses,
+    pub(super) sockets: Sockets,
     queues: Mutex<Queues>,
 }
 
@@ -43,8 +47,19 @@ impl State {
                 });
             }
         }
+        for (connection, number) in script.connections.iter().zip(1_u64..) {
+            check(&connection.handshake.headers, || format!("WebSocket connection {number}"))?;
+        }
         let queues = Mutex::new(Queues::new(&script));
-        Ok(Self { script, gates, journal: Journal::default(), started: Instant::now(), queues })
+        Ok(Self {
+            script,
+            gates,
+            journal: Journal::default(),
+            started: Instant::now(),
+            responses: Responses::default(),
+            sockets: Sockets::default(),
+            queues,
+        })
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
@@ -54,7 +69,11 @@ impl State {
 }
 
 fn check_headers(reply: &Reply, name: impl Fn() -> String) -> Result<(), StartError> {
-    for (header, value) in &reply.headers {
+    check(&reply.headers, name)
+}
+
+fn check(headers: &[(String, String)], name: impl Fn() -> String) -> Result<(), StartError> {
+    for (header, value) in headers {
         if let Some(reason) = header_problem(header, value) {
             return Err(StartError::Header { reply: name(), header: header.clone(), reason });
         }

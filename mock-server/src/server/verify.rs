@@ -65,11 +65,29 @@ pub enum Mismatch {
         /// Why.
         reason: String,
     },
+    /// No client asked for a `WebSocket` connection that the script describes.
+    #[error("WebSocket connection {connection} of the script was never asked for")]
+    UnusedConnection {
+        /// Its number, from 1.
+        connection: u64,
+    },
+    /// A fault of a `WebSocket` connection never came about.
+    #[error(
+        "fault {fault} of WebSocket connection {connection} never came about: the connection \
+             had no such response, or the response had fewer events"
+    )]
+    UnusedFault {
+        /// The connection's number, from 1.
+        connection: u64,
+        /// The fault's place in its list, from 1.
+        fault: usize,
+    },
     /// The reply was not, or not yet, written to its end.
     #[error("request {exchange} has not got the end of `{label}`: the reply {}", match .delivery {
         Delivery::Pending => "still waits or is being written",
         Delivery::Complete => "was written",
         Delivery::Abandoned => "was abandoned by the client",
+        Delivery::Cut => "was cut by the script",
     })]
     Undelivered {
         /// Number in the journal.
@@ -88,9 +106,11 @@ pub enum Mismatch {
 pub(super) fn verify(
     exchanges: &[Exchange],
     unused_turns: Vec<(usize, String)>,
+    unused_sockets: Vec<Mismatch>,
 ) -> Result<(), Report> {
     let unused = unused_turns.into_iter().map(|(turn, label)| Mismatch::Unused { turn, label });
-    let mismatches: Vec<_> = exchanges.iter().filter_map(mismatch).chain(unused).collect();
+    let mismatches: Vec<_> =
+        exchanges.iter().filter_map(mismatch).chain(unused).chain(unused_sockets).collect();
     if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
 }
 
@@ -98,11 +118,16 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
     let exchange = entry.number;
     let Route::Model(model) = &entry.route else { return None };
     match &model.outcome {
-        Outcome::Served(served) => (model.delivery != Delivery::Complete).then(|| {
-            let (label, delivery) = (served.label.clone(), model.delivery);
-            Mismatch::Undelivered { exchange, label, delivery }
-        }),
-        Outcome::SideDefault => None,
+        Outcome::Served(served) => match model.delivery {
+            // What the script cuts is meant to be cut: it asks for the turn again.
+            Delivery::Complete | Delivery::Cut => None,
+            delivery @ (Delivery::Pending | Delivery::Abandoned) => {
+                let label = served.label.clone();
+                Some(Mismatch::Undelivered { exchange, label, delivery })
+            }
+        },
+        // A client that has lost a response recovers by itself; what it does then is judged.
+        Outcome::SideDefault | Outcome::WarmUp { .. } | Outcome::PreviousNotFound { .. } => None,
         Outcome::Unscripted => Some(Mismatch::Unscripted { exchange }),
         Outcome::GuardFailed { turn, reason } => {
             let (label, reason) = (turn.clone(), reason.clone());

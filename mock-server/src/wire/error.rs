@@ -29,7 +29,7 @@ impl Wire {
     /// The form of its errors.
     pub(crate) fn envelope(self) -> Envelope {
         match self {
-            Self::Responses | Self::Chat => Envelope::OpenAi,
+            Self::Responses | Self::ResponsesWs | Self::Chat => Envelope::OpenAi,
             Self::Messages => Envelope::Anthropic,
         }
     }

@@ -25,13 +25,20 @@ pub(crate) enum Ids {
         /// Which request of this purpose, from 1.
         count: u64,
     },
+    /// The answer to a request that only warms a connection up.
+    WarmUp {
+        /// Which `WebSocket` connection, from 1.
+        connection: u64,
+        /// Which of its warm-ups, from 1.
+        count: u64,
+    },
 }
 
 impl Ids {
     /// The id of the response.
     pub(crate) fn response(self, wire: Wire) -> String {
         match wire {
-            Wire::Responses => format!("resp_{self}"),
+            Wire::Responses | Wire::ResponsesWs => format!("resp_{self}"),
             Wire::Chat => format!("chatcmpl-{self}"),
             Wire::Messages => format!("msg_{self}"),
         }
@@ -50,7 +57,7 @@ impl Ids {
     /// The call id of the call at `index`.
     pub(crate) fn call(self, wire: Wire, call: &Call, index: usize) -> Cow<'_, str> {
         let prefix = match wire {
-            Wire::Responses | Wire::Chat => "call",
+            Wire::Responses | Wire::ResponsesWs | Wire::Chat => "call",
             Wire::Messages => "toolu",
         };
         match &call.call_id {
@@ -75,6 +82,7 @@ impl fmt::Display for Ids {
             Self::Turn { turn, repeat: 0 } => write!(f, "{}", turn + 1),
             Self::Turn { turn, repeat } => write!(f, "{}r{repeat}", turn + 1),
             Self::Side { purpose, count } => write!(f, "s{purpose}n{count}"),
+            Self::WarmUp { connection, count } => write!(f, "w{connection}n{count}"),
         }
     }
 }

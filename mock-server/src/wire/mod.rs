@@ -18,6 +18,7 @@ pub(crate) use error::{ApiError, Envelope};
 pub(crate) use ids::Ids;
 pub(crate) use models::{model, model_list};
 pub(crate) use request::Request;
+pub(crate) use responses::{SocketFrames, output_items};
 pub(crate) use tokens::count_tokens;
 pub(crate) use write::{Written, reply_headers, write};
 
@@ -29,6 +30,8 @@ use serde::{Deserialize, Serialize};
 pub enum Wire {
     /// `OpenAI` Responses over HTTP, answered as server-sent events.
     Responses,
+    /// `OpenAI` Responses over a `WebSocket`, one event a text frame.
+    ResponsesWs,
     /// `OpenAI` Chat Completions.
     Chat,
     /// `Anthropic` Messages.
@@ -40,6 +43,7 @@ impl Wire {
     pub fn name(self) -> &'static str {
         match self {
             Self::Responses => "responses",
+            Self::ResponsesWs => "responses-ws",
             Self::Chat => "chat",
             Self::Messages => "messages",
         }

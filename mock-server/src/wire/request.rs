@@ -43,7 +43,7 @@ impl<'b> Request<'b> {
         let include_usage = body.get("stream_options").and_then(|sent| sent.get("include_usage"));
         let stream_usage = match wire {
             Wire::Chat => flag(include_usage, "stream_options.include_usage")?,
-            Wire::Responses | Wire::Messages => false,
+            Wire::Responses | Wire::ResponsesWs | Wire::Messages => false,
         };
         Ok(Self { wire, body, stream, stream_usage })
     }

@@ -18,13 +18,13 @@ pub(crate) enum Written {
 pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> Written {
     if request.wants_stream() {
         Written::Stream(match request.wire() {
-            Wire::Responses => responses::stream(request, reply, ids),
+            Wire::Responses | Wire::ResponsesWs => responses::stream(request, reply, ids),
             Wire::Chat => chat::stream(request, reply, ids),
             Wire::Messages => messages::stream(request, reply, ids),
         })
     } else {
         Written::Whole(match request.wire() {
-            Wire::Responses => responses::whole(request, reply, ids),
+            Wire::Responses | Wire::ResponsesWs => responses::whole(request, reply, ids),
             Wire::Chat => chat::whole(request, reply, ids),
             Wire::Messages => messages::whole(request, reply, ids),
         })
@@ -34,7 +34,7 @@ pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> Written {
 /// The headers that a server of the wire sends with a reply, beside those of its form.
 pub(crate) fn reply_headers(wire: Wire, ids: Ids) -> Vec<(&'static str, String)> {
     match wire {
-        Wire::Responses | Wire::Chat => {
+        Wire::Responses | Wire::ResponsesWs | Wire::Chat => {
             vec![("x-request-id", ids.request()), ("openai-processing-ms", "1".to_owned())]
         }
         Wire::Messages => vec![("request-id", ids.request())],

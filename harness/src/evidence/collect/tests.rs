@@ -12,7 +12,6 @@ use crate::case::{OriginSource, Secret};
 use crate::check::fixture::{
     call_turn, case, change, opening, origin, places, profile, request, result, say_turn,
 };
-use crate::evidence::outputs_unknown;
 
 const TOKEN: &str = "sk-planted-1";
 
@@ -32,8 +31,15 @@ fn exchange(method: &str, path: &str, body: &str, route: Route) -> Exchange {
 fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(body.clone()));
     let purpose = Purpose::main();
-    let route =
-        Route::Model(ModelExchange { wire: Wire::Responses, purpose, json, outcome, delivery });
+    let route = Route::Model(ModelExchange {
+        wire: Wire::Responses,
+        purpose,
+        effective: json.clone(),
+        json,
+        connection: None,
+        outcome,
+        delivery,
+    });
     exchange("POST", "/v1/responses", &body.to_string(), route)
 }
 
@@ -70,7 +76,6 @@ fn collected(mut journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence
         before: &empty,
         after: &empty,
         dialogue: &Dialogue::default(),
-        outputs: &outputs_unknown,
     })
 }
 
@@ -293,7 +298,6 @@ fn changes_of_the_tree_leave_out_the_agents_own_state() {
         before: &before,
         after: &after,
         dialogue: &Dialogue::default(),
-        outputs: &outputs_unknown,
     });
     assert_eq!(
         evidence.files,
@@ -302,4 +306,48 @@ fn changes_of_the_tree_leave_out_the_agents_own_state() {
             change("workspace/x", FileChangeKind::Created)
         ]
     );
+}
+
+#[test]
+fn a_continued_request_is_judged_with_its_whole_history() {
+    let item = |text: &str| json!({"type": "message", "role": "user", "content": text});
+    let sent = json!({"previous_response_id": "resp_1", "input": [item("new")]});
+    let whole = json!({"input": [item("old"), item("new")]});
+    let mut continued = model(&sent, served_turn(1, &[]), Delivery::Complete);
+    let Route::Model(exchange) = &mut continued.route else { panic!("a model request") };
+    exchange.effective = Some(Arc::new(whole.clone()));
+    let evidence = collected(vec![continued], &[]);
+    assert_eq!(evidence.problems, [""; 0]);
+    assert_eq!(*evidence.requests[0].body, whole);
+    assert_eq!(evidence.requests[0].capture.segments.len(), 2);
+}
+
+#[test]
+fn what_the_mock_cannot_put_together_is_a_problem() {
+    let sent = json!({"previous_response_id": "resp_9", "input": "new"});
+    let unknown = |outcome| {
+        let mut exchange = model(&sent, outcome, Delivery::Complete);
+        let Route::Model(model) = &mut exchange.route else { panic!("a model request") };
+        model.effective = None;
+        collected(vec![exchange], &[])
+    };
+    let evidence = unknown(served_turn(0, &["call_1"]));
+    assert_eq!(
+        evidence.problems,
+        ["request 1 cannot be judged as a whole: it continues response \"resp_9\", which the \
+          mock does not know"]
+    );
+    // The client was told so, and asks again with everything.
+    let evidence = unknown(Outcome::PreviousNotFound { previous: "resp_9".into() });
+    assert_eq!(evidence.problems, [""; 0]);
+    assert_eq!(evidence.requests[0].purpose.as_str(), "lost-chain");
+}
+
+#[test]
+fn a_warm_up_is_no_part_of_the_conversation() {
+    let outcome = Outcome::WarmUp { response_id: "resp_w1n1".into() };
+    let sent = json!({"input": [{"role": "developer", "content": TOKEN}]});
+    let evidence = collected(vec![model(&sent, outcome, Delivery::Complete)], &[]);
+    assert_eq!(evidence.requests[0].purpose.as_str(), "warm-up");
+    assert_eq!(evidence.requests[0].secrets, [(0, "key".to_owned())]);
 }

@@ -4,6 +4,7 @@ mod condition;
 mod page;
 mod purpose;
 mod reply;
+mod socket;
 mod turn;
 
 #[cfg(test)]
@@ -43,6 +44,9 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
     });
     let pages =
         field(fields.optional("pages"), IndexMap::new(), |node| page::pages(node, problems));
+    let connections = field(fields.optional("connections"), Vec::new(), |node| {
+        socket::connections(node, problems)
+    });
     let when_exhausted =
         field(fields.optional("when_exhausted"), WhenExhausted::default(), |node| {
             let choices =
@@ -55,6 +59,7 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
         purposes: purposes?,
         side_replies: side_replies?,
         pages: pages?,
+        connections: connections?,
         when_exhausted: when_exhausted?,
     })
 }

@@ -6,11 +6,14 @@
 
 mod item;
 mod response;
+mod socket;
 mod stream;
 
+pub(crate) use socket::SocketFrames;
 pub(super) use stream::stream;
 
 use bytes::Bytes;
+use serde_json::Value;
 
 use super::{Ids, Request, Wire};
 use crate::script::Reply;
@@ -24,4 +27,13 @@ pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
     Snapshot::finished(&ids.response(Wire::Responses), &output, reply)
         .write(&mut body, &Echo::of(request));
     Bytes::from(body)
+}
+
+/// The output items of a reply, as a client gets them and a later request may repeat them.
+///
+/// # Errors
+/// When an item is no JSON, which only a mistake of this crate can bring about.
+pub(crate) fn output_items(reply: &Reply, ids: Ids) -> serde_json::Result<Vec<Value>> {
+    let items = Output::finished(&Output::all(reply, ids), reply.ending);
+    items.iter().map(|item| serde_json::from_slice(item)).collect()
 }

@@ -1,0 +1,188 @@
+//! Chains of responses: a request that continues an earlier response means that response's whole
+//! history, and is routed and judged as such.
+//!
+//! Instructions are not carried along a chain (`OpenAI` Responses API reference,
+//! `previous_response_id`), so they are those of the request itself.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use super::routing;
+use crate::script::{Purpose, Script};
+use crate::wire::{self, ApiError, Ids};
+
+/// How many responses can be continued over HTTP, or on another connection than their own.
+const KEPT: usize = 256;
+
+/// Fields of a request that say how it travels, not what is asked.
+const TRANSPORT: [&str; 4] = ["type", "previous_response_id", "generate", "stream_id"];
+
+/// A response that a later request may continue.
+#[derive(Debug, Clone)]
+pub(super) struct Answered {
+    id: String,
+    /// The effective body of its request.
+    request: Arc<Value>,
+    output: Output,
+}
+
+/// Where its output items are to be had. They are made when they are asked for, which most
+/// responses never are.
+#[derive(Debug, Clone)]
+enum Output {
+    Nothing,
+    Reply { purpose: Purpose, ids: Ids },
+}
+
+impl Answered {
+    /// A response with the reply that these ids belong to.
+    pub(super) fn reply(id: String, request: &Arc<Value>, purpose: &Purpose, ids: Ids) -> Self {
+        let output = Output::Reply { purpose: purpose.clone(), ids };
+        Self { id, request: Arc::clone(request), output }
+    }
+
+    /// A response without output.
+    pub(super) fn warm_up(id: String, request: &Arc<Value>) -> Self {
+        Self { id, request: Arc::clone(request), output: Output::Nothing }
+    }
+
+    /// The response's id.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// All items up to and with the response's own.
+    fn items(&self, script: &Script) -> Result<Vec<Value>, ApiError> {
+        let mut items = input_items(&self.request);
+        if let Output::Reply { purpose, ids } = &self.output {
+            let reply = routing::reply_of(script, purpose, *ids);
+            let output = wire::output_items(&reply, *ids).map_err(|cause| {
+                ApiError::bad_request(format!(
+                    "response '{}' cannot be continued, since its output is no JSON: {cause}",
+                    self.id
+                ))
+            })?;
+            items.extend(output);
+        }
+        Ok(items)
+    }
+}
+
+/// The id of the response that a request continues.
+///
+/// # Errors
+/// The answer when it is no text.
+pub(super) fn previous_id(sent: &Value) -> Result<Option<&str>, ApiError> {
+    match sent.get("previous_response_id") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id)),
+        Some(_) => Err(ApiError::bad_request(
+            "invalid type for 'previous_response_id': it must be a string",
+        )
+        .param("previous_response_id")
+        .code("invalid_type")),
+    }
+}
+
+/// The answer to a request that continues a response which is not there.
+pub(super) fn not_found(id: &str) -> ApiError {
+    ApiError::bad_request(format!("Previous response with id '{id}' not found."))
+        .param("previous_response_id")
+        .code("previous_response_not_found")
+}
+
+/// The body that a request stands for when it continues nothing.
+pub(super) fn unchained(sent: &Arc<Value>) -> Arc<Value> {
+    let is_bare = TRANSPORT.iter().all(|field| sent.get(field).is_none());
+    if is_bare { Arc::clone(sent) } else { Arc::new(with_input(sent, None)) }
+}
+
+/// The body that a request stands for when it continues a response: the whole history in `input`,
+/// and no `previous_response_id`.
+///
+/// # Errors
+/// The answer when the history cannot be put together.
+pub(super) fn chained(
+    script: &Script,
+    sent: &Value,
+    earlier: &Answered,
+) -> Result<Arc<Value>, ApiError> {
+    let mut items = earlier.items(script)?;
+    items.extend(input_items(sent));
+    Ok(Arc::new(with_input(sent, Some(items))))
+}
+
+fn with_input(sent: &Value, input: Option<Vec<Value>>) -> Value {
+    let fields = sent.as_object().into_iter().flatten();
+    let mut body: Map<_, _> = fields
+        .filter(|(name, _)| !TRANSPORT.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if let Some(input) = input {
+        body.insert("input".to_owned(), Value::Array(input));
+    }
+    Value::Object(body)
+}
+
+/// The input as items; a plain text is one user message.
+fn input_items(body: &Value) -> Vec<Value> {
+    match body.get("input") {
+        Some(Value::Array(items)) => items.clone(),
+        Some(Value::String(text)) => {
+            vec![json!({"type": "message", "role": "user", "content": text})]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The call id of the first result in the effective input that answers no call before it.
+pub(super) fn orphan(effective: &Value) -> Option<&str> {
+    let mut called = HashSet::new();
+    let items = effective.get("input").and_then(Value::as_array).into_iter().flatten();
+    for item in items {
+        let Some(call_id) = item.get("call_id").and_then(Value::as_str) else { continue };
+        let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
+        if !kind.ends_with("_output") {
+            called.insert(call_id);
+        } else if !called.contains(call_id) {
+            return Some(call_id);
+        }
+    }
+    None
+}
+
+/// The responses that outlive their connection: the newest of those whose request did not say
+/// `store: false`.
+#[derive(Debug, Default)]
+pub(super) struct Responses {
+    kept: Mutex<VecDeque<Answered>>,
+}
+
+impl Responses {
+    /// Keeps a response, unless its request says that it shall not be kept.
+    pub(super) fn keep(&self, answered: &Answered) {
+        if answered.request.get("store") == Some(&Value::Bool(false)) {
+            return;
+        }
+        let mut kept = self.lock();
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(answered.clone());
+    }
+
+    /// A response by its id.
+    pub(super) fn find(&self, id: &str) -> Option<Answered> {
+        self.lock().iter().rev().find(|answered| answered.id == id).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Answered>> {
+        // Each change is one push or pop, so a panic leaves the list whole.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,15 @@
+//! The Responses API over a `WebSocket`: upgrade requests, and what goes on on a connection.
+//!
+//! One connection answers one request at a time, in the order in which they come. It remembers the
+//! newest response of each of its streams, so that a request can continue it although nothing is
+//! stored.
+
+mod handshake;
+mod lanes;
+mod reply;
+mod session;
+mod state;
+mod steps;
+
+pub(super) use handshake::{Opening, is_upgrade, upgrade};
+pub(super) use state::Sockets;

@@ -1,0 +1,396 @@
+//! Answering the requests of one connection.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::SinkExt;
+use futures_util::stream::SplitSink;
+use http::request::Parts;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+
+use super::handshake::script_of;
+use super::lanes::Lanes;
+use super::session::{Incoming, Socket};
+use super::steps::{Action, steps};
+use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::script::{FaultTarget, Purpose, SocketFault};
+use crate::server::answer::{Asked, Taken, exchange, route};
+use crate::server::chain::{self, Answered};
+use crate::server::reply_body::Tracker;
+use crate::server::routing::{self, Plan};
+use crate::server::state::State;
+use crate::wire::{self, ApiError, Ids, SocketFrames, Wire};
+
+/// How the server's side of a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// A close frame was sent.
+    Closed,
+    /// The connection is to be dropped, or is gone already.
+    Dropped,
+}
+
+/// Answers requests, one at a time.
+#[derive(Debug)]
+pub(super) struct Replying<'s> {
+    state: &'s State,
+    head: &'s Parts,
+    connection: u64,
+    faults: &'s [SocketFault],
+    sink: SplitSink<Socket, Message>,
+    lanes: Lanes,
+    replies: u64,
+    warm_ups: u64,
+}
+
+/// A request that could be read.
+struct Create<'i> {
+    request: wire::Request<'i>,
+    /// The response that it continues.
+    previous: Option<&'i str>,
+    /// Whether output is wanted.
+    generate: bool,
+    frames: SocketFrames<'i>,
+    stream_id: Option<&'i str>,
+}
+
+/// A response that is about to be written.
+struct Response<'r> {
+    events: Vec<Bytes>,
+    number: FaultTarget,
+    frames: SocketFrames<'r>,
+    tracker: Tracker,
+    /// The turn that it took.
+    turn: Option<(Purpose, usize)>,
+}
+
+/// How far a response got.
+enum Written {
+    Whole,
+    /// A fault ended it, but not the connection.
+    Stopped,
+    Ended(Ended),
+}
+
+impl<'s> Replying<'s> {
+    pub(super) fn new(
+        state: &'s State,
+        head: &'s Parts,
+        connection: u64,
+        sink: SplitSink<Socket, Message>,
+    ) -> Self {
+        let faults = script_of(state, connection).map_or(&[][..], |scripted| &scripted.faults);
+        let lanes = Lanes::default();
+        Self { state, head, connection, faults, sink, lanes, replies: 0, warm_ups: 0 }
+    }
+
+    /// Answers what comes until the connection ends.
+    pub(super) async fn run(mut self, mut waiting: mpsc::UnboundedReceiver<Incoming>) -> Ended {
+        while let Some(incoming) = waiting.recv().await {
+            let ended = match self.answer(incoming).await {
+                Ok(ended) => ended,
+                // The client has gone: what was not written is abandoned.
+                Err(_) => Some(Ended::Dropped),
+            };
+            if let Some(ended) = ended {
+                return ended;
+            }
+        }
+        Ended::Dropped
+    }
+
+    async fn answer(&mut self, incoming: Incoming) -> Result<Option<Ended>, Error> {
+        let Incoming { received, bytes, json } = incoming;
+        let sent = match json {
+            Ok(json) => Arc::new(json),
+            Err(reason) => {
+                let entry = self.unread(received, bytes, None, &reason);
+                let refusal = ApiError::bad_request(reason);
+                return self.refuse(entry, &refusal, SocketFrames::new(None)).await;
+            }
+        };
+        let create = match Create::read(&sent) {
+            Ok(create) => create,
+            Err(refusal) => {
+                let entry = self.unread(received, bytes, Some(&sent), &refusal.message);
+                let frames = SocketFrames::new(stream_id(&sent).ok().flatten());
+                self.evict(chain::previous_id(&sent).ok().flatten());
+                return self.refuse(entry, &refusal, frames).await;
+            }
+        };
+        let mut asked = Asked {
+            wire: Wire::ResponsesWs,
+            connection: Some(self.connection),
+            received,
+            body: &bytes,
+            sent: &sent,
+            effective: None,
+        };
+        let effective = match create.previous {
+            None => chain::unchained(&sent),
+            Some(id) => {
+                let Some(earlier) = self.earlier(id) else {
+                    let outcome = Outcome::PreviousNotFound { previous: id.to_owned() };
+                    let entry = self.entry(&asked, outcome);
+                    return self.refuse(entry, &chain::not_found(id), create.frames).await;
+                };
+                let continued = chain::chained(&self.state.script, &sent, &earlier);
+                match continued.and_then(without_orphan) {
+                    Ok(effective) => effective,
+                    Err(refusal) => {
+                        self.evict(create.previous);
+                        let entry =
+                            self.unread(received, bytes.clone(), Some(&sent), &refusal.message);
+                        return self.refuse(entry, &refusal, create.frames).await;
+                    }
+                }
+            }
+        };
+        asked.effective = Some(Arc::clone(&effective));
+        if create.generate {
+            self.reply(&create, &asked, &effective).await
+        } else {
+            self.warm_up(&create, &asked, &effective).await
+        }
+    }
+
+    async fn reply(
+        &mut self,
+        create: &Create<'_>,
+        asked: &Asked<'_>,
+        effective: &Arc<Value>,
+    ) -> Result<Option<Ended>, Error> {
+        let Taken { purpose, plan, mut tracker } = route(self.state, self.head, asked);
+        match plan {
+            Plan::Refuse(refusal) => {
+                self.evict(create.previous);
+                tracker.complete();
+                self.send(create.frames.refusal(&refusal)).await?;
+                Ok(None)
+            }
+            Plan::Reply { reply, gate, ids } => {
+                if let Some(gate) = gate {
+                    self.state.gates.wait(gate).await;
+                }
+                self.replies += 1;
+                let turn = match ids {
+                    Ids::Turn { turn, .. } => Some((purpose.clone(), turn)),
+                    Ids::Side { .. } | Ids::WarmUp { .. } => None,
+                };
+                let response = Response {
+                    events: create.frames.reply(&create.request, &reply, ids),
+                    number: FaultTarget::Reply(self.replies),
+                    frames: create.frames,
+                    tracker,
+                    turn,
+                };
+                let id = ids.response(Wire::ResponsesWs);
+                let answered = Answered::reply(id, effective, &purpose, ids);
+                self.write(create, response, answered).await
+            }
+        }
+    }
+
+    async fn warm_up(
+        &mut self,
+        create: &Create<'_>,
+        asked: &Asked<'_>,
+        effective: &Arc<Value>,
+    ) -> Result<Option<Ended>, Error> {
+        self.warm_ups += 1;
+        let ids = Ids::WarmUp { connection: self.connection, count: self.warm_ups };
+        let id = ids.response(Wire::ResponsesWs);
+        let entry = self.entry(asked, Outcome::WarmUp { response_id: id.clone() });
+        let number = if self.warm_ups == 1 { FaultTarget::WarmUp } else { FaultTarget::Reply(0) };
+        let response = Response {
+            events: create.frames.warm_up(&create.request, ids),
+            number,
+            frames: create.frames,
+            tracker: self.append(entry),
+            turn: None,
+        };
+        self.write(create, response, Answered::warm_up(id, effective)).await
+    }
+
+    /// Writes a response and remembers it if it was written to its end.
+    async fn write(
+        &mut self,
+        create: &Create<'_>,
+        mut response: Response<'_>,
+        answered: Answered,
+    ) -> Result<Option<Ended>, Error> {
+        match self.play(&mut response).await? {
+            Written::Whole => {
+                // Noted before the last bytes are out: the client may act on them at once.
+                self.state.responses.keep(&answered);
+                self.lanes.put(create.stream_id, answered);
+                response.tracker.complete();
+                self.sink.flush().await?;
+                Ok(None)
+            }
+            Written::Stopped => {
+                self.evict(create.previous);
+                Ok(None)
+            }
+            Written::Ended(ended) => Ok(Some(ended)),
+        }
+    }
+
+    /// Hands a response to the connection, as far as the faults allow; a whole one is not flushed.
+    async fn play(&mut self, response: &mut Response<'_>) -> Result<Written, Error> {
+        let events = std::mem::take(&mut response.events);
+        for step in steps(events, response.number, self.faults, response.frames) {
+            if let Some(fault) = step.fault {
+                self.state.sockets.came_about(self.connection, fault);
+            }
+            if step.is_last {
+                // Before the client can see it and ask again.
+                response.tracker.cut();
+                if let Some((purpose, turn)) = &response.turn {
+                    self.state.queues().give_back(purpose, *turn);
+                }
+            }
+            match step.action {
+                Action::Text(frame) => self.sink.feed(text(frame)).await?,
+                Action::Binary(frame) => self.sink.feed(Message::Binary(frame)).await?,
+                Action::Ping => self.sink.feed(Message::Ping(Bytes::new())).await?,
+                Action::Hold { gate } => {
+                    self.sink.flush().await?;
+                    self.state.gates.wait(gate).await;
+                }
+                Action::Close { code, reason } => {
+                    let frame = CloseFrame { code: code.into(), reason: reason.into() };
+                    self.sink.send(Message::Close(Some(frame))).await?;
+                    return Ok(Written::Ended(Ended::Closed));
+                }
+                Action::Drop => {
+                    self.sink.flush().await?;
+                    return Ok(Written::Ended(Ended::Dropped));
+                }
+            }
+            if step.is_last {
+                self.sink.flush().await?;
+                return Ok(Written::Stopped);
+            }
+        }
+        Ok(Written::Whole)
+    }
+
+    async fn refuse(
+        &mut self,
+        entry: Exchange,
+        refusal: &ApiError,
+        frames: SocketFrames<'_>,
+    ) -> Result<Option<Ended>, Error> {
+        let mut tracker = self.append(entry);
+        tracker.complete();
+        self.send(frames.refusal(refusal)).await?;
+        Ok(None)
+    }
+
+    async fn send(&mut self, frame: Bytes) -> Result<(), Error> {
+        self.sink.send(text(frame)).await
+    }
+
+    fn earlier(&self, id: &str) -> Option<Answered> {
+        self.lanes.find(id).or_else(|| self.state.responses.find(id))
+    }
+
+    fn evict(&mut self, previous: Option<&str>) {
+        if let Some(id) = previous {
+            self.lanes.evict(id);
+        }
+    }
+
+    fn append(&self, entry: Exchange) -> Tracker {
+        let number = self.state.journal.append(entry);
+        Tracker::new(&self.state.journal, number)
+    }
+
+    fn entry(&self, asked: &Asked<'_>, outcome: Outcome) -> Exchange {
+        let purpose = routing::purpose(&self.state.script, &asked.question(self.head));
+        asked.entry(self.state, self.head, purpose, outcome)
+    }
+
+    /// The journal's entry for a request that could not be read.
+    fn unread(
+        &self,
+        received: std::time::Duration,
+        bytes: Bytes,
+        sent: Option<&Arc<Value>>,
+        reason: &str,
+    ) -> Exchange {
+        let route = Route::Model(ModelExchange {
+            wire: Wire::ResponsesWs,
+            purpose: Purpose::main(),
+            json: sent.cloned(),
+            effective: None,
+            connection: Some(self.connection),
+            outcome: Outcome::Malformed { reason: reason.to_owned() },
+            delivery: Delivery::Pending,
+        });
+        Exchange { received, ..exchange(self.state, self.head, bytes, route) }
+    }
+}
+
+impl<'i> Create<'i> {
+    fn read(sent: &'i Value) -> Result<Self, ApiError> {
+        if sent.is_object() && sent.get("type").is_none_or(|kind| !kind.is_string()) {
+            return Err(ApiError::bad_request("missing required parameter: 'type'")
+                .param("type")
+                .code("missing_required_parameter"));
+        }
+        let request = wire::Request::read(Wire::ResponsesWs, sent)?;
+        let previous = chain::previous_id(sent)?;
+        let stream_id = stream_id(sent)?;
+        if sent.get("background") == Some(&Value::Bool(true)) {
+            return Err(ApiError::bad_request("'background' is not supported over a WebSocket")
+                .param("background")
+                .code("unsupported_parameter"));
+        }
+        let generate = match sent.get("generate") {
+            None | Some(Value::Null) => true,
+            Some(Value::Bool(generate)) => *generate,
+            Some(_) => return Err(wrong_type("generate", "a boolean")),
+        };
+        let frames = SocketFrames::new(stream_id);
+        Ok(Self { request, previous, generate, frames, stream_id })
+    }
+}
+
+fn stream_id(sent: &Value) -> Result<Option<&str>, ApiError> {
+    match sent.get("stream_id") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id)),
+        Some(_) => Err(wrong_type("stream_id", "a string")),
+    }
+}
+
+fn wrong_type(param: &'static str, wanted: &str) -> ApiError {
+    ApiError::bad_request(format!("invalid type for '{param}': it must be {wanted}"))
+        .param(param)
+        .code("invalid_type")
+}
+
+/// The effective body, unless it holds a result of no call: continuing must fail then.
+fn without_orphan(effective: Arc<Value>) -> Result<Arc<Value>, ApiError> {
+    match chain::orphan(&effective) {
+        None => Ok(effective),
+        Some(call_id) => {
+            let message =
+                format!("No tool call found for function call output with call_id {call_id}.");
+            Err(ApiError::bad_request(message).param("input"))
+        }
+    }
+}
+
+fn text(frame: Bytes) -> Message {
+    match Utf8Bytes::try_from(frame) {
+        Ok(text) => Message::Text(text),
+        // Frames are made of texts, so this cannot come about; the bytes are not lost if it does.
+        Err(error) => Message::Binary(Bytes::from(error.to_string())),
+    }
+}
