@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
-use crate::script::{CallPayload, Condition, Ending, Item, Purpose};
+use crate::script::{CallPayload, Condition, Ending, FaultTarget, Item, Purpose};
 
 fn read(text: &str) -> Result<Script, String> {
     load(&Source::new("script.yaml", text)).map_err(|found| {
@@ -42,6 +42,13 @@ fn the_example_of_the_documentation_is_read_whole() {
     assert_eq!(script.turns[3].reply.ending, Ending::Length);
     assert_eq!(script.pages["docs.html"].content_type, "text/html; charset=utf-8");
     assert_eq!(script.when_exhausted, WhenExhausted::Refuse);
+    let [refused, let_in] = script.connections.as_slice() else { panic!("two connections") };
+    assert_eq!(refused.handshake.refusal.as_ref().unwrap().status, 426);
+    assert_eq!(let_in.handshake.gate.as_deref(), Some("let-in"));
+    let places: Vec<_> =
+        let_in.faults.iter().map(|fault| (fault.response, fault.after_event)).collect();
+    let reply = FaultTarget::Reply;
+    assert_eq!(places, [(reply(1), 2), (reply(2), 0), (reply(3), 4)]);
 }
 
 #[test]
@@ -141,4 +148,28 @@ fn a_script_without_turns_or_of_another_shape_is_refused() {
     assert_snapshot!(
         ["", "[]", "pages: {}", "turns: [a", "turns: []\nturns: []"].map(refused).join("---\n")
     );
+}
+
+#[test]
+fn connections_that_mean_nothing_are_refused() {
+    assert_snapshot!(refused(
+        "\
+turns: []
+connections:
+  - handshake: {status: 200, code: x}
+  - handshake: {code: x, headers: {sec-websocket-accept: a}}
+  - handshake: {status: 426}
+    fault: {drop: {after_event: 0}}
+  - fault:
+      - {close: {after_event: 1, code: 1006}}
+      - {close: {after_event: 1}}
+      - {drop: {}}
+      - {drop: {response: 0, after_event: 1}}
+      - {drop: {response: warmup, after_event: 1}}
+      - {send: {after_event: 1}}
+      - {hold: {after_event: 1}, ping: {after_event: 1}}
+      - {binray: {after_event: 1}}
+      - {error: {after_event: -1, status: 600, message: 3}}
+"
+    ));
 }

@@ -58,21 +58,14 @@ struct Create<'i> {
 }
 
 /// A response that is about to be written.
-struct Response<'r> {
+struct Response {
     events: Vec<Bytes>,
     number: FaultTarget,
-    frames: SocketFrames<'r>,
     tracker: Tracker,
     /// The turn that it took.
     turn: Option<(Purpose, usize)>,
-}
-
-/// How far a response got.
-enum Written {
-    Whole,
-    /// A fault ended it, but not the connection.
-    Stopped,
-    Ended(Ended),
+    /// What is remembered of it.
+    answered: Answered,
 }
 
 impl<'s> Replying<'s> {
@@ -180,16 +173,15 @@ impl<'s> Replying<'s> {
                     Ids::Turn { turn, .. } => Some((purpose.clone(), turn)),
                     Ids::Side { .. } | Ids::WarmUp { .. } => None,
                 };
+                let id = ids.response(Wire::ResponsesWs);
                 let response = Response {
                     events: create.frames.reply(&create.request, &reply, ids),
                     number: FaultTarget::Reply(self.replies),
-                    frames: create.frames,
                     tracker,
                     turn,
+                    answered: Answered::reply(id, effective, &purpose, ids),
                 };
-                let id = ids.response(Wire::ResponsesWs);
-                let answered = Answered::reply(id, effective, &purpose, ids);
-                self.write(create, response, answered).await
+                self.write(create, response).await
             }
         }
     }
@@ -208,50 +200,34 @@ impl<'s> Replying<'s> {
         let response = Response {
             events: create.frames.warm_up(&create.request, ids),
             number,
-            frames: create.frames,
             tracker: self.append(entry),
             turn: None,
+            answered: Answered::warm_up(id, effective),
         };
-        self.write(create, response, Answered::warm_up(id, effective)).await
+        self.write(create, response).await
     }
 
-    /// Writes a response and remembers it if it was written to its end.
+    /// Writes a response, as far as the faults allow, and remembers a whole one.
     async fn write(
         &mut self,
         create: &Create<'_>,
-        mut response: Response<'_>,
-        answered: Answered,
+        response: Response,
     ) -> Result<Option<Ended>, Error> {
-        match self.play(&mut response).await? {
-            Written::Whole => {
-                // Noted before the last bytes are out: the client may act on them at once.
-                self.state.responses.keep(&answered);
-                self.lanes.put(create.stream_id, answered);
-                response.tracker.complete();
-                self.sink.flush().await?;
-                Ok(None)
-            }
-            Written::Stopped => {
-                self.evict(create.previous);
-                Ok(None)
-            }
-            Written::Ended(ended) => Ok(Some(ended)),
-        }
-    }
-
-    /// Hands a response to the connection, as far as the faults allow; a whole one is not flushed.
-    async fn play(&mut self, response: &mut Response<'_>) -> Result<Written, Error> {
-        let events = std::mem::take(&mut response.events);
-        for step in steps(events, response.number, self.faults, response.frames) {
+        let Response { events, number, mut tracker, turn, answered } = response;
+        for step in steps(events, number, self.faults, create.frames) {
             if let Some(fault) = step.fault {
                 self.state.sockets.came_about(self.connection, fault);
             }
-            if step.is_last {
+            if step.is_cut {
                 // Before the client can see it and ask again.
-                response.tracker.cut();
-                if let Some((purpose, turn)) = &response.turn {
+                tracker.cut();
+                self.evict(create.previous);
+                if let Some((purpose, turn)) = &turn {
                     self.state.queues().give_back(purpose, *turn);
                 }
+            } else if step.action.ends_connection() {
+                tracker.complete();
+                self.state.responses.keep(&answered);
             }
             match step.action {
                 Action::Text(frame) => self.sink.feed(text(frame)).await?,
@@ -264,19 +240,24 @@ impl<'s> Replying<'s> {
                 Action::Close { code, reason } => {
                     let frame = CloseFrame { code: code.into(), reason: reason.into() };
                     self.sink.send(Message::Close(Some(frame))).await?;
-                    return Ok(Written::Ended(Ended::Closed));
+                    return Ok(Some(Ended::Closed));
                 }
                 Action::Drop => {
                     self.sink.flush().await?;
-                    return Ok(Written::Ended(Ended::Dropped));
+                    return Ok(Some(Ended::Dropped));
                 }
             }
-            if step.is_last {
+            if step.is_cut {
                 self.sink.flush().await?;
-                return Ok(Written::Stopped);
+                return Ok(None);
             }
         }
-        Ok(Written::Whole)
+        // Noted before the last bytes are out: the client may act on them at once.
+        self.state.responses.keep(&answered);
+        self.lanes.put(create.stream_id, answered);
+        tracker.complete();
+        self.sink.flush().await?;
+        Ok(None)
     }
 
     async fn refuse(

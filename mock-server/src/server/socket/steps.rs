@@ -14,8 +14,8 @@ pub(super) struct Step<'f> {
     pub(super) action: Action<'f>,
     /// The fault that it comes from, as an index into the connection's faults.
     pub(super) fault: Option<usize>,
-    /// Whether the response ends here, before its end.
-    pub(super) is_last: bool,
+    /// Whether the response ends here, before its last event.
+    pub(super) is_cut: bool,
 }
 
 /// What is done.
@@ -29,6 +29,13 @@ pub(super) enum Action<'f> {
     Drop,
 }
 
+impl Action<'_> {
+    /// Whether nothing can follow on the connection.
+    pub(super) fn ends_connection(&self) -> bool {
+        matches!(self, Self::Close { .. } | Self::Drop)
+    }
+}
+
 /// The steps of a response with these frames on a connection with these faults.
 pub(super) fn steps<'f>(
     events: Vec<Bytes>,
@@ -39,6 +46,7 @@ pub(super) fn steps<'f>(
     let faults: Vec<_> =
         faults.iter().enumerate().filter(|(_, fault)| fault.response == response).collect();
     let mut steps = Vec::with_capacity(events.len() + faults.len());
+    let whole = events.len();
     let mut events = events.into_iter();
     for place in 0.. {
         let mut binary = None;
@@ -59,7 +67,8 @@ pub(super) fn steps<'f>(
                 SocketFaultKind::Ping => (Action::Ping, false),
                 SocketFaultKind::Hold { gate } => (Action::Hold { gate }, false),
             };
-            steps.push(Step { action, fault: Some(*index), is_last });
+            let is_cut = is_last && place < whole;
+            steps.push(Step { action, fault: Some(*index), is_cut });
             if is_last {
                 return steps;
             }
@@ -67,11 +76,11 @@ pub(super) fn steps<'f>(
         let Some(event) = events.next() else { break };
         match binary {
             None => {
-                steps.push(Step { action: Action::Text(event), fault: None, is_last: false });
+                steps.push(Step { action: Action::Text(event), fault: None, is_cut: false });
             }
-            Some((fault, is_last)) => {
-                steps.push(Step { action: Action::Binary(event), fault: Some(fault), is_last });
-                if is_last {
+            Some((fault, is_cut)) => {
+                steps.push(Step { action: Action::Binary(event), fault: Some(fault), is_cut });
+                if is_cut {
                     return steps;
                 }
             }
