@@ -67,6 +67,7 @@
 //! | request | answer |
 //! | --- | --- |
 //! | `POST {any prefix}/responses` | the turn: events when the body has `stream: true`, else one object |
+//! | `GET {any prefix}/responses` with `upgrade: websocket` | a `WebSocket`: each `response.create` gets the turn, one event a text frame |
 //! | `POST {any prefix}/chat/completions` | the same over `OpenAI` Chat Completions |
 //! | `POST {any prefix}/messages` | the same over `Anthropic` Messages |
 //! | `POST {any prefix}/messages/count_tokens` | `input_tokens`: one for every four characters of text |
@@ -75,7 +76,13 @@
 //! | anything to `/sink/NAME` | 204; the journal keeps every byte |
 //! | anything else | 404 or 405 in the API's error envelope |
 //!
-//! Only the first three take a turn.
+//! Only the first four take a turn.
+//!
+//! A request that continues an earlier response (`previous_response_id`) is routed by what it
+//! stands for, the whole history, which the journal holds as
+//! [`effective`](journal::ModelExchange::effective). Over a `WebSocket` the newest response of
+//! each stream can be continued whatever `store` says, and a request with `generate: false` is
+//! answered without output and takes no turn.
 //!
 //! A model request that the script has no answer for gets status 400 and the code
 //! `conform_script_mismatch`; the journal says which turn was next and what did not hold.

@@ -171,6 +171,7 @@ fn number(
     None
 }
 
+#[expect(clippy::option_option, reason = "a text that is absent is no text that is wrong")]
 fn optional_text(
     fields: &mut Fields<'_>,
     name: &'static str,

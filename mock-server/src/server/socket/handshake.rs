@@ -68,16 +68,13 @@ pub(in crate::server) async fn upgrade(
         }
     };
     let refusal = scripted.and_then(|scripted| scripted.refusal.as_ref());
-    let mut response = match refusal {
-        Some(refusal) => {
-            entry.answered(Handshake::Refused { status: refusal.status });
-            refused(refusal)
-        }
-        None => {
-            entry.answered(Handshake::Accepted);
-            opening.put(Session::new(upgrading, head, connection));
-            accepted(key, connection)
-        }
+    let mut response = if let Some(refusal) = refusal {
+        entry.answered(Handshake::Refused { status: refusal.status });
+        refused(refusal)
+    } else {
+        entry.answered(Handshake::Accepted);
+        opening.put(Session::new(upgrading, head, connection));
+        accepted(key, connection)
     };
     if let Some(scripted) = scripted {
         scripted_headers(response.headers_mut(), &scripted.headers);
