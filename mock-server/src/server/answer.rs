@@ -16,8 +16,8 @@ use super::matching::Question;
 use super::reply_body::{ReplyBody, Tracker};
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
-use super::socket::{self, Opening};
 use super::state::{BODY_LIMIT, State};
+use super::websocket::{self, Opening};
 use crate::capture;
 use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
 use crate::script::{Purpose, Reply};
@@ -31,8 +31,8 @@ pub(super) async fn answer(
     request: Request<Incoming>,
     opening: &Opening,
 ) -> Response<ReplyBody> {
-    if socket::is_upgrade(&request) {
-        return socket::upgrade(state, request, opening).await;
+    if websocket::is_upgrade(&request) {
+        return websocket::upgrade(state, request, opening).await;
     }
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;

@@ -17,8 +17,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::answer::answer;
-use super::socket::Opening;
 use super::state::State;
+use super::websocket::Opening;
 
 /// The task that accepts connections.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ mod matching;
 mod reply_body;
 mod request_body;
 mod routing;
-mod socket;
 mod state;
 mod verify;
+mod websocket;
 
 pub use builder::{Builder, StartError};
 pub use handle::MockServer;

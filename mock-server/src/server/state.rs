@@ -8,7 +8,7 @@ use http::HeaderValue;
 use super::builder::StartError;
 use super::chain::Responses;
 use super::routing::Queues;
-use super::socket::Sockets;
+use super::websocket::Sockets;
 use crate::gate::Gates;
 use crate::journal::Journal;
 use crate::script::{Reply, Script, header_problem};
