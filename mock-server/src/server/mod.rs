@@ -4,6 +4,7 @@
 mod answer;
 mod builder;
 mod connection;
+mod delivery;
 mod endpoint;
 mod handle;
 mod lookup;
@@ -11,6 +12,7 @@ mod matching;
 mod reply_body;
 mod request_body;
 mod routing;
+mod socket;
 mod state;
 mod verify;
 
