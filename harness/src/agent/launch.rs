@@ -204,3 +204,71 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     }
     std::fs::write(path, text)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::profile::{ApprovalPolicy, SandboxMode};
+    use crate::agent::registry::Registry;
+    use crate::check::fixture;
+    use crate::driver::DriverKind;
+    use crate::scenario::Policy;
+
+    /// Codex as its profile starts it.
+    fn codex(
+        driver: DriverKind,
+        policy: Policy,
+        network: Network,
+    ) -> Result<ResolvedLaunch, LaunchError> {
+        let profile = Registry::default().profile("codex").expect("is built in");
+        let launch = profile.drivers.iter().find(|launch| launch.driver == driver);
+        let variant = Variant { policy, network, ..fixture::case().main };
+        let start = Start {
+            profile: &profile,
+            launch: launch.expect("is declared"),
+            executable: Path::new("/agents/codex"),
+            defects: &[],
+            variant: &variant,
+            places: &fixture::places(),
+        };
+        start.resolve()
+    }
+
+    #[test]
+    fn a_policy_reaches_each_driver_in_its_own_way() {
+        let exec = codex(DriverKind::Exec, Policy::Workspace, Network::Allowed).expect("known");
+        let fixed = |text: &str| Argument::Fixed(text.to_owned());
+        let network = "sandbox_workspace_write.network_access";
+        let policy =
+            [fixed("-s"), fixed("workspace-write"), fixed("-c"), fixed(&format!("{network}=true"))];
+        assert_eq!(exec.arguments[3..7], policy);
+
+        let server = |policy, network| {
+            let launch = codex(DriverKind::AppServer, policy, network).expect("known");
+            assert_eq!(launch.arguments, [fixed("app-server")]);
+            launch.thread.expect("has settings")
+        };
+        let granted = server(Policy::Workspace, Network::Allowed);
+        assert_eq!(granted.sandbox, SandboxMode::WorkspaceWrite);
+        assert_eq!(granted.config, *json!({ network: true }).as_object().expect("is one"));
+        let denied = server(Policy::Workspace, Network::Denied);
+        assert!(denied.config.is_empty());
+        let ask = server(Policy::Ask, Network::Denied);
+        assert_eq!(ask.approval_policy, ApprovalPolicy::OnRequest);
+        assert_eq!(ask.sandbox, SandboxMode::ReadOnly);
+    }
+
+    #[test]
+    fn a_driver_refuses_what_it_cannot_express() {
+        for (driver, policy, network) in [
+            (DriverKind::Exec, Policy::Ask, Network::Denied),
+            (DriverKind::AppServer, Policy::Ask, Network::Allowed),
+            (DriverKind::AppServer, Policy::ReadOnly, Network::Allowed),
+        ] {
+            let refused = codex(driver, policy, network).expect_err("cannot");
+            assert!(matches!(refused, LaunchError::Policy { .. }), "{refused}");
+        }
+    }
+}
