@@ -95,7 +95,7 @@ mod exec {
         let mut agent = Agent::exec(&script);
         agent.limits.output = 1000;
         agent.output = toml::from_str(
-            "format = 'jsonl'\n[final_text]\nwhere = { '/type' = 'item' }\ntext = '/text'\n",
+            "format = 'jsonl'\n[final-text]\nwhere = { '/type' = 'item' }\ntext = '/text'\n",
         )
         .unwrap();
         let (outcome, dialogue) = agent.drive_once().await;
