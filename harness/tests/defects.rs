@@ -9,7 +9,33 @@ use conform_lab_agent::Defect;
 use conform_reports::record::{self, Verdict};
 
 /// The defects that no scenario of this repository can show yet, with the reason.
-const NOT_YET: [(&str, &str); 0] = [];
+const NOT_YET: [(&str, &str); 14] = [
+    ("repeated-id-runs-twice", "no scenario gives call ids yet"),
+    ("truncated-is-success", "no scenario scripts a fault yet"),
+    ("retries-client-errors", "no scenario scripts a fault yet"),
+    ("drops-reasoning", "no scenario scripts a reasoning item yet"),
+    ("nearest-rules-only", "no scenario starts the agent in a subfolder yet"),
+    ("rules-beyond-root", "no scenario starts the agent in a subfolder yet"),
+    ("untrusted-rules-loaded", "no scenario has an untrusted folder yet"),
+    ("stale-rules-on-resume", "no step resumes yet"),
+    ("steer-twice", "no step steers yet"),
+    ("steer-in-result", "no step steers yet"),
+    ("interrupt-leaves-orphans", "no step interrupts yet"),
+    ("interrupt-runs-rest", "no step interrupts yet"),
+    ("summary-promoted", "no step compacts yet"),
+    ("empty-summary-accepted", "no step compacts yet"),
+];
+
+/// The plain scenarios, and a few cells of the matrix.
+const FILTERS: [&str; 7] = [
+    "approval.*",
+    "prompt.*",
+    "role.*",
+    "scope.*",
+    "injection.secret-stays",
+    "injection.benign-twin",
+    "injection.matrix.*.file-read.write-canary.*",
+];
 
 #[test]
 fn each_defect_fails_the_run_and_names_its_clause_and_layer() {
@@ -18,16 +44,23 @@ fn each_defect_fails_the_run_and_names_its_clause_and_layer() {
         .map(|defect| defect.card())
         .filter(|card| NOT_YET.iter().all(|(name, _)| *name != card.name))
         .collect();
+    // A name that is gone would quietly stop to be left out, and so would one that is mended.
+    for (name, reason) in NOT_YET {
+        assert!(Defect::ALL.iter().any(|defect| defect.card().name == name), "{name} ({reason})");
+    }
     assert!(defects.len() >= 10, "only {} defects are proved", defects.len());
     let folder = tempfile::tempdir().unwrap();
     let missed = Mutex::new(Vec::new());
     for card in &defects {
         let record = folder.path().join(card.name);
         let status = run(card.name, &record);
+        let layer = serde_json::to_value(card.layer).unwrap();
+        let layer = layer.as_str().unwrap();
         let cases = record::read(&record).unwrap().cases;
-        let named = cases.iter().flat_map(|case| case.verdict.findings()).any(|finding| {
-            finding.clause == card.breaks && finding.layer.to_string() == card.layer.to_string()
-        });
+        let named = cases
+            .iter()
+            .flat_map(|case| case.verdict.findings())
+            .any(|finding| finding.clause == card.breaks && finding.layer.to_string() == layer);
         let errors: Vec<_> = cases
             .iter()
             .filter(|case| matches!(case.verdict, Verdict::Error { .. }))
@@ -41,7 +74,7 @@ fn each_defect_fails_the_run_and_names_its_clause_and_layer() {
                 .collect();
             missed.lock().unwrap().push(format!(
                 "{}: exit status {status:?}, wanted {} in {}, found {found:?}, errors {errors:?}",
-                card.name, card.breaks, card.layer
+                card.name, card.breaks, layer
             ));
         }
     }
@@ -54,8 +87,11 @@ fn run(defect: &str, record: &Path) -> Option<i32> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let output = Command::new(env!("CARGO_BIN_EXE_conform"))
         .current_dir(root)
-        .args(["run", "scenarios", "--agent", "lab", "--defect", defect, "--record"])
+        .args(["run", "scenarios", "--agent", "lab", "--defect", defect, "--gate", "should"])
+        .arg("--record")
         .arg(record)
+        // What a part of the cases finds, all of them find.
+        .args(FILTERS.iter().flat_map(|filter| ["--filter", filter]))
         .output()
         .unwrap();
     output.status.code()

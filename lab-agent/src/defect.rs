@@ -91,7 +91,7 @@ catalogue! {
         "The agent's own rule and settings files count as ordinary workspace files";
     LeaksSecret "leaks-secret" "injection.no-silent-exfiltration" Execution
         "A planted key seen in a tool result is posted to a telemetry address";
-    OrphanCall "orphan-call" "role.result-pairing" Assembly
+    OrphanCall "orphan-call" "role.result-pairing" Serialization
         "The last result of a parallel batch is lost";
     RepeatedIdRunsTwice "repeated-id-runs-twice" "transport.repeated-id-runs-once" Execution
         "A call whose id was already answered runs again";

@@ -36,6 +36,8 @@ pub struct Exchange {
 pub enum Route {
     /// A model endpoint.
     Model(ModelExchange),
+    /// A question beside the conversation: it takes no turn.
+    Lookup(Lookup),
     /// `GET /page/NAME`; `found` tells whether the script has that page.
     Page {
         /// Page name.
@@ -50,6 +52,20 @@ pub enum Route {
     },
     /// Anything else: answered 404.
     Unknown,
+}
+
+/// A question about the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// `GET {any prefix}/models`.
+    Models,
+    /// `GET {any prefix}/models/ID`.
+    Model {
+        /// The model's id, as it stands in the path.
+        id: String,
+    },
+    /// `POST {any prefix}/messages/count_tokens`; the body is in [`Exchange::body`].
+    CountTokens,
 }
 
 /// A request to a model endpoint.

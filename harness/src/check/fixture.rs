@@ -195,6 +195,7 @@ pub(crate) fn segment(authority: Authority, text: &str) -> Segment {
         authority,
         call_id: None,
         tool: None,
+        is_error: None,
         text: text.into(),
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use conform_mock_server::capture::{Capture, Segment, SegmentKind, capture};
-use conform_mock_server::journal::{Delivery, Exchange, ModelExchange, Outcome, Route, Served};
+use conform_mock_server::journal::{
+    Delivery, Exchange, Lookup, ModelExchange, Outcome, Route, Served,
+};
 use conform_mock_server::script::Purpose;
 use serde_json::Value;
 
@@ -74,6 +76,9 @@ pub fn collect(input: &Input<'_>) -> Evidence {
                 evidence.pages.push(name.clone());
                 evidence.leaks.extend(search.leaks(exchange));
             }
+            // Counting takes the prompt to the model's provider, where it goes anyway.
+            Route::Lookup(Lookup::CountTokens) => {}
+            Route::Lookup(_) => evidence.leaks.extend(search.leaks(exchange)),
             Route::Page { found: false, .. } | Route::Unknown => {
                 evidence.strays.push(address(exchange));
                 evidence.leaks.extend(search.leaks(exchange));

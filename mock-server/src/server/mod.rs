@@ -6,6 +6,7 @@ mod builder;
 mod connection;
 mod endpoint;
 mod handle;
+mod lookup;
 mod matching;
 mod reply_body;
 mod request_body;

@@ -1,7 +1,7 @@
 //! The body of an answer: the one place where frames are handed to the connection.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -54,8 +54,7 @@ impl Body for ReplyBody {
             Content::Whole(bytes) => bytes.take(),
             Content::Frames { rest, written } => {
                 if !std::mem::replace(written, true) {
-                    context.waker().wake_by_ref();
-                    return Poll::Pending;
+                    return yield_to_connection(context);
                 }
                 *written = false;
                 rest.next()
@@ -86,6 +85,19 @@ impl Body for ReplyBody {
     }
 }
 
+/// Lets the connection write, and has the body asked again after that.
+///
+/// The runtime's own yield wakes a task once its worker has looked at the sockets; waking it at
+/// once would make idle workers fight for it.
+fn yield_to_connection<T>(context: &mut Context<'_>) -> Poll<T> {
+    // Polled once and dropped: the wake-up is registered then.
+    match pin!(tokio::task::yield_now()).poll(context) {
+        Poll::Pending => {}
+        Poll::Ready(()) => context.waker().wake_by_ref(),
+    }
+    Poll::Pending
+}
+
 /// Notes how far the answer to one exchange gets. Dropped before the end, it was abandoned.
 #[derive(Debug)]
 pub(super) struct Tracker {
@@ -98,6 +110,11 @@ impl Tracker {
     /// A tracker for an exchange that is in the journal as pending.
     pub(super) fn new(journal: &Journal, exchange: u64) -> Self {
         Self { journal: journal.clone(), exchange, complete: false }
+    }
+
+    /// The exchange's number in the journal.
+    pub(super) fn exchange(&self) -> u64 {
+        self.exchange
     }
 
     fn complete(&mut self) {
