@@ -333,7 +333,7 @@ fn header(
         started: now(),
         agents: subjects
             .iter()
-            .filter_map(|subject| Some(subject.reference(subject.profile.drivers.first()?)))
+            .map(|subject| subject.reference(subject.profile.drivers.first()))
             .collect(),
         selection: args.selection.paths.iter().map(|path| path.display().to_string()).collect(),
         cases: cases * subjects.len(),

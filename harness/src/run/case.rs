@@ -13,15 +13,27 @@ use crate::evidence::{Evidence, Normaliser, Patterns, normalised_body, run_evide
 
 /// Runs a case as often as asked; repeats that disagree make it flaky.
 pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) -> Finished {
+    let verdict_of = |launch, verdict| {
+        let record = record(case, subject, launch, verdict);
+        Finished { record, bodies: Vec::new() }
+    };
     let launch = match choose(case, subject) {
-        Ok(launch) => launch,
-        Err((launch, reason)) => {
-            let verdict = Verdict::Skip { reason: reason.to_string() };
-            return Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
+        Choice::Launch(launch) => launch,
+        Choice::Refused { preferred, reason } => {
+            return verdict_of(Some(preferred), Verdict::Skip { reason: reason.to_string() });
+        }
+        Choice::NoDriver => {
+            return verdict_of(
+                None,
+                Verdict::Error {
+                    kind: ErrorKind::ProfileDrift,
+                    message: format!("the profile `{}` has no driver", subject.profile.name),
+                    help: "add a `[[drivers]]` table to it".to_owned(),
+                },
+            );
         }
     };
-    let error =
-        |verdict| Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
+    let error = |verdict| verdict_of(Some(launch), verdict);
     if let Some(missing) = missing_program(case) {
         return error(Verdict::Error {
             kind: ErrorKind::Prerequisite,
@@ -51,20 +63,28 @@ pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) 
     first
 }
 
-/// The first launch of the profile that can do what the case needs; otherwise the reason why the
-/// preferred one cannot.
-fn choose<'s>(case: &Case, subject: &'s Subject) -> Result<&'s Launch, (&'s Launch, SkipReason)> {
-    let mut refused = None;
+/// How a case can be put to an agent.
+enum Choice<'s> {
+    /// By this launch: the first of the profile that can do what the case needs.
+    Launch(&'s Launch),
+    /// Not at all; the reason is that of the preferred launch.
+    Refused { preferred: &'s Launch, reason: SkipReason },
+    /// The profile has no launch.
+    NoDriver,
+}
+
+fn choose<'s>(case: &Case, subject: &'s Subject) -> Choice<'s> {
+    let mut choice = Choice::NoDriver;
     for launch in &subject.profile.drivers {
-        match applicability(case, &subject.profile, launch) {
-            Ok(()) => return Ok(launch),
-            Err(reason) => {
-                refused.get_or_insert((launch, reason));
+        match (applicability(case, &subject.profile, launch), &choice) {
+            (Ok(()), _) => return Choice::Launch(launch),
+            (Err(reason), Choice::NoDriver) => {
+                choice = Choice::Refused { preferred: launch, reason };
             }
+            (Err(_), _) => {}
         }
     }
-    // A profile is refused at loading when it has no driver.
-    Err(refused.unwrap_or_else(|| unreachable!("a profile has a driver")))
+    choice
 }
 
 fn missing_program(case: &Case) -> Option<&str> {
@@ -94,7 +114,7 @@ impl Attempt<'_> {
                     message: format!("{variant} run: {problem}"),
                     help: problem.help().to_owned(),
                 };
-                let record = record(self.case, self.subject, self.launch, verdict);
+                let record = record(self.case, self.subject, Some(self.launch), verdict);
                 Finished { record, bodies: Vec::new() }
             }
         }
@@ -144,14 +164,14 @@ impl Attempt<'_> {
             checks: judgement.checks,
             metrics: judgement.metrics,
             evidence,
-            ..record(self.case, self.subject, self.launch, judgement.verdict)
+            ..record(self.case, self.subject, Some(self.launch), judgement.verdict)
         };
         Finished { record, bodies }
     }
 }
 
 /// The record of a case, without evidence.
-fn record(case: &Case, subject: &Subject, launch: &Launch, verdict: Verdict) -> CaseRecord {
+fn record(case: &Case, subject: &Subject, launch: Option<&Launch>, verdict: Verdict) -> CaseRecord {
     CaseRecord {
         case: case.id.clone(),
         title: case.title.clone(),
