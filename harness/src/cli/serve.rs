@@ -9,12 +9,14 @@ use conform_mock_server::document::Source;
 use conform_mock_server::script;
 use conform_mock_server::serve::{ServeOptions, serve};
 
-use super::{Status, say_problems};
+use super::signals::signals;
+use super::{Status, print, say_problems};
 
 /// What to serve, and where.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The script
+    /// The script, a YAML file
+    #[arg(value_name = "FILE")]
     script: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 0)]
@@ -36,10 +38,10 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let summary = runtime.block_on(async {
         let serving = serve(ServeOptions { listen, script }).await?;
-        anstream::println!("{}", serde_json::to_string(&serving.ready())?);
-        let shutdown = async {
-            // Without a signal handler there is no way to end but to be killed, which works too.
-            let _ = tokio::signal::ctrl_c().await;
+        print(&format!("{}\n", serde_json::to_string(&serving.ready())?))?;
+        let mut end = signals()?;
+        let shutdown = async move {
+            end.recv().await;
         };
         anyhow::Ok(serving.run_until(shutdown).await)
     })?;
