@@ -52,7 +52,7 @@ pub(super) fn worthless(run: &Run<'_>) -> Option<Trouble> {
         return Some(Trouble::new(
             ErrorKind::TimeLimit,
             format!(
-                "the agent did not end in time; {} requests had reached the model",
+                "the agent did not end in time; requests that had reached the model: {}",
                 evidence.requests.len()
             ),
             "run the case alone with --keep and read the agent's output in its folder; a larger \

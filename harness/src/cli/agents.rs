@@ -20,7 +20,13 @@ pub(crate) struct AgentsArgs {
     #[arg(long, value_name = "FOLDER", global = true)]
     profiles: Option<PathBuf>,
     /// Where installed agents are kept [default: the user's cache folder]
-    #[arg(long, value_name = "FOLDER", env = "CONFORM_CACHE", global = true)]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        env = "CONFORM_CACHE",
+        hide_env_values = true,
+        global = true
+    )]
     cache: Option<PathBuf>,
 }
 
@@ -56,13 +62,17 @@ fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
         }
         text.push_str(&format!("  {}\n", installed(&profile, store, &listed)));
         for launch in &profile.drivers {
-            let capabilities: Vec<_> =
+            let names: Vec<_> =
                 launch.capabilities.iter().map(|capability| capability.name()).collect();
+            let capabilities = if names.is_empty() {
+                "no capability declared".to_owned()
+            } else {
+                names.join(", ")
+            };
             text.push_str(&format!(
-                "  driver {} over {}: {}\n",
+                "  driver {} over {}: {capabilities}\n",
                 launch.driver.name(),
                 launch.wire,
-                capabilities.join(", ")
             ));
         }
     }

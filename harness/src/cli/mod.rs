@@ -136,7 +136,7 @@ fn say_error(error: &anyhow::Error) {
             text = format!("{text}: {cause}");
         }
     }
-    anstream::eprintln!("error: {text}");
+    anstream::eprintln!("error: {}", text.trim_end());
 }
 
 /// Prints text to standard output. A reader that has seen enough and went away is no error.

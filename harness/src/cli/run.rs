@@ -202,7 +202,7 @@ async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let options = Options {
         jobs: args.jobs.map_or(processors, NonZero::get),
-        time_limit: Duration::from_secs(args.time_limit),
+        time_limit: Duration::from_secs(u64::try_from(args.time_limit.get())?),
         isolation,
         case_parent: conform::cache::case_parent()?,
         keep: args.keep,

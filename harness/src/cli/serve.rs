@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use conform_mock_server::document::Source;
 use conform_mock_server::script;
@@ -25,8 +24,9 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let name = args.script.display().to_string();
-    let text = std::fs::read_to_string(&args.script)
-        .with_context(|| format!("cannot read the script {name}"))?;
+    let text = std::fs::read_to_string(&args.script).map_err(|error| {
+        anyhow::anyhow!("cannot read the script {name}: {error}; check the path")
+    })?;
     let script = match script::load(&Source::new(name, text)) {
         Ok(script) => script,
         Err(problems) => {

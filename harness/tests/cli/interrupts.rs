@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{Place, RUN_MINE};
+use crate::support::{Place, RUN_MINE, stderr};
 
 /// A run of three cases that stands in the second one.
 struct Standing {
@@ -115,6 +115,28 @@ fn a_second_interrupt_ends_at_once() {
     assert_eq!(run.agent_is_gone(), "");
     let record = run.place.record();
     assert_eq!((record.cases.len(), record.finished), (1, None));
+}
+
+#[test]
+fn a_model_server_that_is_told_to_end_sums_up() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let place = Place::new();
+        place.write("script.yaml", "turns: [{say: Hello}]");
+        let mut server = place
+            .command(&["serve", "script.yaml"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+        assert!(ready.starts_with("{\"ready\":true,"), "{ready}");
+        kill(Pid::from_raw(server.id().try_into().unwrap()), signal).unwrap();
+        let output = server.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.starts_with("0 requests, 0 answered by the script, 1 turns unused"), "{said}");
+    }
 }
 
 #[test]

@@ -41,17 +41,17 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) defect: Vec<String>,
     /// Cases that run at once [default: the number of processors]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = at_least_one)]
     pub(crate) jobs: Option<NonZero<usize>>,
     /// Limit for one run of the agent, in seconds; a case that meets it is an error
-    #[arg(long, value_name = "SECONDS", default_value_t = 60,
-        value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) time_limit: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "60",
+        value_parser = at_least_one)]
+    pub(crate) time_limit: NonZero<usize>,
     /// Whether cases run in a network namespace, cut off from everything but the mock
     #[arg(long, value_name = "HOW", value_enum, default_value_t = IsolationArg::Auto)]
     pub(crate) isolation: IsolationArg,
     /// Run each case this often; one that disagrees with itself is flaky
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
     pub(crate) repeat: NonZero<usize>,
     /// The least grave clause that fails the gate when it is broken
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t = GateArg::Must)]
@@ -115,4 +115,8 @@ impl From<StatusArg> for StatusLevel {
             StatusArg::All => Self::All,
         }
     }
+}
+
+fn at_least_one(text: &str) -> Result<NonZero<usize>, String> {
+    text.parse().map_err(|_| "write a whole number, 1 at least".to_owned())
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use conform::agent::install::{Installed, Store};
 use conform::agent::registry::Registry;
 use conform::run::{Baseline, Subject, SubjectName};
@@ -70,8 +69,9 @@ fn baseline(
     }
     if let Some(path) = &args.baseline {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the baseline {name}"))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            anyhow::anyhow!("cannot read the baseline {name}: {error}; check the path")
+        })?;
         return Ok(Baseline::parse(&name, &text, agent, version)?);
     }
     match registry.baseline(agent, version)? {
