@@ -36,6 +36,8 @@ pub struct Exchange {
 pub enum Route {
     /// A model endpoint.
     Model(ModelExchange),
+    /// A question beside the conversation: it takes no turn.
+    Lookup(Lookup),
     /// `GET /page/NAME`; `found` tells whether the script has that page.
     Page {
         /// Page name.
@@ -48,8 +50,22 @@ pub enum Route {
         /// Sink name.
         name: String,
     },
-    /// Anything else: answered 404.
+    /// Anything else: answered 404, or 405 where the path takes other methods only.
     Unknown,
+}
+
+/// A question about the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// `GET {any prefix}/models`.
+    Models,
+    /// `GET {any prefix}/models/ID`.
+    Model {
+        /// The model's id, as it stands in the path.
+        id: String,
+    },
+    /// `POST {any prefix}/messages/count_tokens`; the body is in [`Exchange::body`].
+    CountTokens,
 }
 
 /// A request to a model endpoint.
@@ -118,7 +134,7 @@ pub struct Served {
 pub enum Delivery {
     /// Waiting for a gate, or being written.
     Pending,
-    /// Every byte was handed to the connection.
+    /// Every byte was written to the connection.
     Complete,
     /// The client went away first.
     Abandoned,

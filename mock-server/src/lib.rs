@@ -67,9 +67,15 @@
 //! | request | answer |
 //! | --- | --- |
 //! | `POST {any prefix}/responses` | the turn: events when the body has `stream: true`, else one object |
+//! | `POST {any prefix}/chat/completions` | the same over `OpenAI` Chat Completions |
+//! | `POST {any prefix}/messages` | the same over `Anthropic` Messages |
+//! | `POST {any prefix}/messages/count_tokens` | `input_tokens`: one for every four characters of text |
+//! | `GET {any prefix}/models`, `…/models/ID` | `mock-model`, or any model by its id; `Anthropic`'s form where the request has the header `anthropic-version` |
 //! | `GET /page/NAME` | a page of the script |
 //! | anything to `/sink/NAME` | 204; the journal keeps every byte |
 //! | anything else | 404 or 405 in the API's error envelope |
+//!
+//! Only the first three take a turn.
 //!
 //! A model request that the script has no answer for gets status 400 and the code
 //! `conform_script_mismatch`; the journal says which turn was next and what did not hold.

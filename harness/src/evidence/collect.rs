@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use conform_mock_server::capture::{Capture, Segment, SegmentKind, capture};
-use conform_mock_server::journal::{Delivery, Exchange, ModelExchange, Outcome, Route, Served};
+use conform_mock_server::journal::{
+    Delivery, Exchange, Lookup, ModelExchange, Outcome, Route, Served,
+};
 use conform_mock_server::script::Purpose;
 use serde_json::Value;
 
@@ -60,7 +62,7 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         strays: Vec::new(),
         leaks: Vec::new(),
         dialogue: input.dialogue.clone(),
-        problems: Vec::new(),
+        problems: input.dialogue.unanswered.iter().map(|question| unanswered(question)).collect(),
     };
     let mut bodies = EffectiveBodies::new(input.outputs);
     for exchange in input.journal {
@@ -74,6 +76,9 @@ pub fn collect(input: &Input<'_>) -> Evidence {
                 evidence.pages.push(name.clone());
                 evidence.leaks.extend(search.leaks(exchange));
             }
+            // Counting takes the prompt to the model's provider, where it goes anyway.
+            Route::Lookup(Lookup::CountTokens) => {}
+            Route::Lookup(_) => evidence.leaks.extend(search.leaks(exchange)),
             Route::Page { found: false, .. } | Route::Unknown => {
                 evidence.strays.push(address(exchange));
                 evidence.leaks.extend(search.leaks(exchange));
@@ -93,6 +98,11 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         evidence.calls.extend(states);
     }
     evidence
+}
+
+/// Whatever the agent asked for, it was not told no by the approver: nothing follows from it.
+fn unanswered(question: &str) -> String {
+    format!("the agent asked `{question}`, which its driver cannot answer")
 }
 
 /// The states of the calls of one turn.

@@ -9,7 +9,7 @@ use super::subject::Subject;
 use crate::agent::profile::Launch;
 use crate::case::{Case, Variant};
 use crate::check::{Bench, SkipReason, applicability, judge};
-use crate::evidence::{Evidence, Normaliser, Patterns, run_evidence};
+use crate::evidence::{Evidence, Normaliser, Patterns, normalised_body, run_evidence};
 use crate::sandbox::CaseFolder;
 
 /// Runs a case as often as asked; repeats that disagree make it flaky. `None`: interrupted.
@@ -164,7 +164,7 @@ impl Attempt<'_> {
             bodies.extend(seen.requests.iter().map(|request| Body {
                 variant: variant.name,
                 number: request.number,
-                json: normaliser.json(&request.body),
+                json: normalised_body(request, &normaliser),
             }));
         }
         let record = CaseRecord {

@@ -68,7 +68,9 @@ impl SessionError {
                 | DriverError::NotExecutable { .. }
                 | DriverError::CannotStart { .. },
             ) => ErrorKind::Start,
-            Self::Lower(_) | Self::Launch(_) => ErrorKind::ProfileDrift,
+            Self::Lower(_) | Self::Launch(_) | Self::Driver(DriverError::Refused { .. }) => {
+                ErrorKind::ProfileDrift
+            }
             _ => ErrorKind::Harness,
         }
     }

@@ -1,7 +1,15 @@
 //! The projection of a request onto segments: every piece of text with its place and authority.
 
+mod chat;
+mod collector;
+mod definition;
+mod messages;
+mod part;
 mod responses;
+mod role;
 mod segment;
+#[cfg(test)]
+mod testing;
 
 pub use segment::{Authority, Capture, OfferedTool, Segment, SegmentKind, UnknownPart};
 
@@ -15,6 +23,8 @@ use crate::wire::Wire;
 pub fn capture(wire: Wire, body: &Value) -> Capture {
     match wire {
         Wire::Responses => responses::capture(body),
+        Wire::Chat => chat::capture(body),
+        Wire::Messages => messages::capture(body),
     }
 }
 
@@ -22,5 +32,7 @@ pub fn capture(wire: Wire, body: &Value) -> Capture {
 pub fn offered_tools(wire: Wire, body: &Value) -> Vec<OfferedTool> {
     match wire {
         Wire::Responses => responses::offered_tools(body),
+        Wire::Chat => chat::offered_tools(body),
+        Wire::Messages => messages::offered_tools(body),
     }
 }

@@ -75,8 +75,9 @@ pub enum SegmentKind {
 pub struct Segment {
     /// JSON pointer (RFC 6901) to the text in the native body.
     pub pointer: String,
-    /// Index of the item or message it belongs to, counted over the request; parts of one message
-    /// share it. Instructions and tools have none.
+    /// Index of the item it belongs to, counted over the request. A message is one item, and so is
+    /// each call and each result, even where the wire puts several into one message; the parts of
+    /// one item share its index. Instructions and tools have none.
     pub item: Option<usize>,
     /// Native role, as sent (empty where the wire has none, as for calls).
     pub role: String,
@@ -90,6 +91,8 @@ pub struct Segment {
     pub call_id: Option<String>,
     /// Tool name, for calls and tool definitions.
     pub tool: Option<String>,
+    /// For results on a wire that marks failed calls: the mark, if it was sent.
+    pub is_error: Option<bool>,
     /// The text itself.
     pub text: String,
 }

@@ -8,6 +8,6 @@ mod model;
 pub(crate) use header::header_problem;
 pub use load::load;
 pub use model::{
-    Call, CallPayload, Condition, Guard, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
-    Usage, WhenExhausted,
+    Call, CallPayload, Condition, Ending, Guard, Item, Page, Purpose, PurposeRule, Reply, Script,
+    Turn, Usage, WhenExhausted,
 };

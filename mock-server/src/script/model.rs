@@ -146,10 +146,24 @@ pub struct Guard {
 pub struct Reply {
     /// The output items, in order.
     pub items: Vec<Item>,
+    /// Why it ends.
+    pub ending: Ending,
     /// Reported usage.
     pub usage: Usage,
     /// Additional response headers, such as a turn-state token.
     pub headers: Vec<(String, String)>,
+}
+
+/// Why a reply ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// The model has said all it wants to say, or waits for the results of its calls.
+    #[default]
+    Complete,
+    /// It reached the limit of output tokens: the last item is cut short.
+    Length,
+    /// It was stopped for what it says.
+    Filtered,
 }
 
 /// One output item, in no wire's own terms.

@@ -8,40 +8,54 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use hyper::body::Incoming;
 use serde_json::Value;
 
+use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
+use super::lookup;
 use super::matching::Question;
-use super::reply_body::{ReplyBody, Tracker};
+use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
 use super::state::{BODY_LIMIT, State};
 use crate::capture;
 use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
 use crate::script::{Purpose, Reply};
-use crate::wire::{ApiError, Ids, Wire, responses};
+use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
-pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Response<ReplyBody> {
+///
+/// `endings` are those of its connection.
+pub(super) async fn answer(
+    state: &State,
+    request: Request<Incoming>,
+    endings: Endings,
+) -> Response<ReplyBody> {
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) => model(state, &head, body, wire).await,
+        Endpoint::Model(wire) => {
+            let (response, tracker) = model(state, &head, body, wire).await;
+            response.map(|body| body.tracked(tracker, endings))
+        }
+        Endpoint::Models => lookup::models(state, &head, body),
+        Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
+        Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
         Endpoint::Page(name) => page(state, &head, body, name),
         Endpoint::Sink(name) => sink(state, &head, body, name),
         Endpoint::WrongMethod { allow } => {
-            record(state, &head, body.bytes, Route::Unknown);
+            let number = record(state, &head, body.bytes, Route::Unknown);
             let message = format!("{path} does not take {}; it takes {allow}", head.method);
-            let mut response = error(
-                &ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, message)
-                    .code("method_not_supported"),
-            );
+            let refusal = ApiError::with_status(StatusCode::METHOD_NOT_ALLOWED, message)
+                .code("method_not_supported");
+            let mut response = error(&refusal, Envelope::asked_for(&head.headers), number);
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
             response
         }
         Endpoint::Unknown => {
-            record(state, &head, body.bytes, Route::Unknown);
+            let number = record(state, &head, body.bytes, Route::Unknown);
             let message = format!("there is nothing at {} {path}", head.method);
-            error(&ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url"))
+            let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url");
+            error(&refusal, Envelope::asked_for(&head.headers), number)
         }
     }
 }
@@ -49,10 +63,11 @@ pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Respons
 fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
     let page = state.script.pages.get(name);
     let route = Route::Page { name: name.to_owned(), found: page.is_some() };
-    record(state, head, body.bytes, route);
+    let number = record(state, head, body.bytes, route);
     let Some(page) = page else {
         let message = format!("the script has no page `{name}`");
-        return error(&ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url"));
+        let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url");
+        return error(&refusal, Envelope::OpenAi, number);
     };
     let mut response = Response::new(ReplyBody::whole(Bytes::from(page.body.clone())));
     set_header(response.headers_mut(), header::CONTENT_TYPE, &page.content_type);
@@ -60,44 +75,44 @@ fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
 }
 
 fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
-    record(state, head, body.bytes, Route::Sink { name: name.to_owned() });
+    let number = record(state, head, body.bytes, Route::Sink { name: name.to_owned() });
     if let Some(problem) = body.problem.filter(BodyProblem::is_cut_short) {
-        return error(&problem.to_error());
+        return error(&problem.to_error(), Envelope::OpenAi, number);
     }
     let mut response = Response::new(ReplyBody::whole(Bytes::new()));
     *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }
 
-async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
+/// The answer of a model endpoint, and what follows it in the journal.
+async fn model(
+    state: &State,
+    head: &Parts,
+    body: RequestBody,
+    wire: Wire,
+) -> (Response<ReplyBody>, Tracker) {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
         Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
     };
-    let request = match responses::Request::read(&json) {
+    let request = match wire::Request::read(wire, &json) {
         Ok(request) => request,
         Err(refusal) => {
             return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
         }
     };
     let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
-    match plan {
-        Plan::Refuse(refusal) => tracked(error(&refusal), tracker),
+    let response = match plan {
+        Plan::Refuse(refusal) => error(&refusal, wire.envelope(), tracker.exchange()),
         Plan::Reply { reply, gate, ids } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            match written(&request, &reply, ids) {
-                Ok(response) => tracked(response, tracker),
-                Err(cause) => {
-                    let message = format!("the reply cannot be written as JSON: {cause}");
-                    let status = StatusCode::INTERNAL_SERVER_ERROR;
-                    tracked(error(&ApiError::with_status(status, message)), tracker)
-                }
-            }
+            written(&request, &reply, ids)
         }
-    }
+    };
+    (response, tracker)
 }
 
 /// Routes a request and notes it in the journal, in one step: the journal's order is the order in
@@ -109,7 +124,7 @@ fn route<'s>(
     wire: Wire,
     json: &Arc<Value>,
 ) -> (Plan<'s>, Tracker) {
-    let question = Question { headers: &head.headers, body, json };
+    let question = Question { wire, headers: &head.headers, body, json };
     let mut exchange = exchange(state, head, body.clone(), Route::Unknown);
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =
@@ -133,7 +148,7 @@ fn malformed(
     wire: Wire,
     json: Option<Arc<Value>>,
     refusal: &ApiError,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let route = Route::Model(ModelExchange {
         wire,
         purpose: Purpose::main(),
@@ -142,10 +157,11 @@ fn malformed(
         delivery: Delivery::Pending,
     });
     let number = record(state, head, body, route);
-    tracked(error(refusal), Tracker::new(&state.journal, number))
+    let tracker = Tracker::new(&state.journal, number);
+    (error(refusal, wire.envelope(), tracker.exchange()), tracker)
 }
 
-fn parse(body: &RequestBody) -> Result<Value, ApiError> {
+pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
     if let Some(problem) = &body.problem {
         return Err(problem.to_error());
     }
@@ -155,25 +171,20 @@ fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(
-    request: &responses::Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Response<ReplyBody>> {
-    let (content_type, body) = if request.wants_stream() {
-        let frames = responses::stream(request, reply, ids)?;
-        ("text/event-stream; charset=utf-8", ReplyBody::frames(frames))
-    } else {
-        ("application/json", ReplyBody::whole(responses::whole(request, reply, ids)?))
+fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<ReplyBody> {
+    let (content_type, body) = match wire::write(request, reply, ids) {
+        Written::Stream(frames) => ("text/event-stream; charset=utf-8", ReplyBody::frames(frames)),
+        Written::Whole(bytes) => ("application/json", ReplyBody::whole(bytes)),
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    set_header(headers, HeaderName::from_static("x-request-id"), &ids.request());
-    headers.insert("openai-processing-ms", HeaderValue::from_static("1"));
+    for (name, value) in wire::reply_headers(request.wire(), ids) {
+        set_header(headers, HeaderName::from_static(name), &value);
+    }
     scripted_headers(headers, &reply.headers);
-    Ok(response)
+    response
 }
 
 /// Sets the reply's own headers: the first of a name replaces what the server would send, later
@@ -196,16 +207,24 @@ fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
     }
 }
 
-fn error(refusal: &ApiError) -> Response<ReplyBody> {
-    let mut response = Response::new(ReplyBody::whole(refusal.to_json()));
+/// An error as the answer to the exchange with this number.
+pub(super) fn error(refusal: &ApiError, envelope: Envelope, exchange: u64) -> Response<ReplyBody> {
+    // No turn was taken, so there is no reply to name the request after.
+    let request_id = format!("req_e{exchange}");
+    let mut response = json(refusal.to_json(envelope, &request_id));
     *response.status_mut() = refusal.status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    if envelope == Envelope::Anthropic {
+        set_header(response.headers_mut(), HeaderName::from_static("request-id"), &request_id);
+    }
     response
 }
 
-fn tracked(response: Response<ReplyBody>, tracker: Tracker) -> Response<ReplyBody> {
-    response.map(|body| body.tracked(tracker))
+/// A JSON body as an answer.
+pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(body));
+    let content_type = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
 }
 
 fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
@@ -215,7 +234,7 @@ fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-fn record(state: &State, head: &Parts, body: Bytes, route: Route) -> u64 {
+pub(super) fn record(state: &State, head: &Parts, body: Bytes, route: Route) -> u64 {
     state.journal.append(exchange(state, head, body, route))
 }
 

@@ -17,6 +17,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::answer::answer;
+use super::delivery::Endings;
+use super::socket::Socket;
 use super::state::State;
 
 /// The task that accepts connections.
@@ -88,15 +90,19 @@ async fn recover(error: &io::Error) {
 
 /// Answers the requests of one connection, one after another.
 pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
+    let endings = Endings::default();
     let service = service_fn(|request| {
-        let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(answer(&state, request).await) }
+        let (state, endings) = (Arc::clone(&state), endings.clone());
+        async move { Ok::<_, Infallible>(answer(&state, request, endings).await) }
     });
+    let socket = TokioIo::new(Socket::new(stream, endings.clone()));
     // An error means that the client left or sent something that is not HTTP. Whether an answer
-    // reached it is in the journal: the reply's body notes it when it is dropped.
+    // reached it is in the journal: what follows each answer notes it when it is dropped.
     let _ = http1::Builder::new()
         // A clock in the headers would make two runs differ.
         .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
+        // The socket must see where a chunk ends.
+        .writev(true)
+        .serve_connection(socket, service)
         .await;
 }

@@ -9,6 +9,12 @@ use crate::wire::Wire;
 pub(super) enum Endpoint<'p> {
     /// A model endpoint, under any prefix.
     Model(Wire),
+    /// `GET` or `HEAD` of the list of models, under any prefix.
+    Models,
+    /// `GET` or `HEAD` of one model by its id, under any prefix.
+    ModelById(&'p str),
+    /// Where tokens of a Messages request are counted, under any prefix.
+    CountTokens,
     /// `GET` or `HEAD` of `/page/NAME`.
     Page(&'p str),
     /// Anything to `/sink/NAME`.
@@ -26,23 +32,46 @@ impl<'p> Endpoint<'p> {
     /// The endpoint of a request. Names are compared as they stand in the path, undecoded.
     pub(super) fn of(method: &Method, path: &'p str) -> Self {
         if let Some(name) = path.strip_prefix("/page/") {
-            return match *method {
-                Method::GET | Method::HEAD => Self::Page(name),
-                _ => Self::WrongMethod { allow: "GET, HEAD" },
-            };
+            return Self::Page(name).read_by(method);
         }
         if let Some(name) = path.strip_prefix("/sink/") {
             return Self::Sink(name);
         }
-        if path.ends_with("/responses") {
-            return match *method {
-                Method::POST => Self::Model(Wire::Responses),
-                _ => Self::WrongMethod { allow: "POST" },
-            };
+        for (end, wire) in MODEL_PATHS {
+            if path.ends_with(end) {
+                return Self::Model(wire).posted_by(method);
+            }
         }
-        Self::Unknown
+        if path.ends_with("/messages/count_tokens") {
+            return Self::CountTokens.posted_by(method);
+        }
+        if path.ends_with("/models") {
+            return Self::Models.read_by(method);
+        }
+        match path.split_once("/models/") {
+            Some((_, id)) if !id.is_empty() => Self::ModelById(id).read_by(method),
+            _ => Self::Unknown,
+        }
+    }
+
+    fn posted_by(self, method: &Method) -> Self {
+        if *method == Method::POST { self } else { Self::WrongMethod { allow: "POST" } }
+    }
+
+    fn read_by(self, method: &Method) -> Self {
+        match *method {
+            Method::GET | Method::HEAD => self,
+            _ => Self::WrongMethod { allow: "GET, HEAD" },
+        }
     }
 }
+
+/// How the paths of the model endpoints end.
+const MODEL_PATHS: [(&str, Wire); 3] = [
+    ("/responses", Wire::Responses),
+    ("/chat/completions", Wire::Chat),
+    ("/messages", Wire::Messages),
+];
 
 #[cfg(test)]
 mod tests {
@@ -50,10 +79,31 @@ mod tests {
 
     #[test]
     fn model_endpoints_stand_under_any_prefix() {
-        for path in ["/responses", "/v1/responses", "/backend-api/codex/responses"] {
-            assert_eq!(Endpoint::of(&Method::POST, path), Endpoint::Model(Wire::Responses));
-            assert_eq!(Endpoint::of(&Method::GET, path), Endpoint::WrongMethod { allow: "POST" });
+        for (end, wire) in MODEL_PATHS {
+            for prefix in ["", "/v1", "/backend-api/codex", "/models/v1"] {
+                let path = format!("{prefix}{end}");
+                assert_eq!(Endpoint::of(&Method::POST, &path), Endpoint::Model(wire), "{path}");
+                let wrong = Endpoint::WrongMethod { allow: "POST" };
+                assert_eq!(Endpoint::of(&Method::GET, &path), wrong, "{path}");
+            }
         }
+    }
+
+    #[test]
+    fn lookups_stand_under_any_prefix() {
+        let read_only = Endpoint::WrongMethod { allow: "GET, HEAD" };
+        for path in ["/models", "/v1/models", "/api/v1/models"] {
+            assert_eq!(Endpoint::of(&Method::GET, path), Endpoint::Models);
+            assert_eq!(Endpoint::of(&Method::POST, path), read_only);
+        }
+        for id in ["m", "vendor/m", "m:free"] {
+            let path = format!("/v1/models/{id}");
+            assert_eq!(Endpoint::of(&Method::HEAD, &path), Endpoint::ModelById(id));
+            assert_eq!(Endpoint::of(&Method::DELETE, &path), read_only);
+        }
+        let count = "/v1/messages/count_tokens";
+        assert_eq!(Endpoint::of(&Method::POST, count), Endpoint::CountTokens);
+        assert_eq!(Endpoint::of(&Method::GET, count), Endpoint::WrongMethod { allow: "POST" });
     }
 
     #[test]
@@ -68,7 +118,7 @@ mod tests {
         assert_eq!(Endpoint::of(&Method::HEAD, "/page/a"), Endpoint::Page("a"));
         let read_only = Endpoint::WrongMethod { allow: "GET, HEAD" };
         assert_eq!(Endpoint::of(&Method::POST, "/page/a"), read_only);
-        for path in ["/", "/v1/models", "/v1/responses/compact", "/pages/a", "/v1/noresponses"] {
+        for path in ["/", "/v1/models/", "/v1/responses/compact", "/pages/a", "/v1/noresponses"] {
             assert_eq!(Endpoint::of(&Method::POST, path), Endpoint::Unknown, "{path}");
         }
     }

@@ -6,10 +6,12 @@ use http::HeaderMap;
 use serde_json::Value;
 
 use crate::script::Condition;
+use crate::wire::Wire;
 
 /// A request as conditions see it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question<'q> {
+    pub(super) wire: Wire,
     pub(super) headers: &'q HeaderMap,
     pub(super) body: &'q [u8],
     pub(super) json: &'q Value,

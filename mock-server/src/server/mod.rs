@@ -4,12 +4,15 @@
 mod answer;
 mod builder;
 mod connection;
+mod delivery;
 mod endpoint;
 mod handle;
+mod lookup;
 mod matching;
 mod reply_body;
 mod request_body;
 mod routing;
+mod socket;
 mod state;
 mod verify;
 

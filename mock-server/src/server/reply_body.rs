@@ -7,38 +7,37 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::journal::{Delivery, Journal};
+use super::delivery::{Endings, Tracker};
 
 /// The body of an answer.
 #[derive(Debug)]
 pub(super) struct ReplyBody {
     content: Content,
-    tracker: Option<Tracker>,
+    tracked: Option<(Tracker, Endings)>,
 }
 
 #[derive(Debug)]
 enum Content {
     /// Bytes of a known length.
     Whole(Option<Bytes>),
-    /// A stream of frames. After each one the connection gets the time to write it, so that each
-    /// frame is one write: some clients lose an event whose end comes with a later read.
-    Frames { rest: std::vec::IntoIter<Bytes>, written: bool },
+    /// A stream of frames, each of which the [socket](super::socket) writes by itself.
+    Frames(std::vec::IntoIter<Bytes>),
 }
 
 impl ReplyBody {
     /// Bytes of a known length.
     pub(super) fn whole(bytes: Bytes) -> Self {
-        Self { content: Content::Whole(Some(bytes)), tracker: None }
+        Self { content: Content::Whole(Some(bytes)), tracked: None }
     }
 
     /// A stream of frames, each written by itself.
     pub(super) fn frames(frames: Vec<Bytes>) -> Self {
-        Self { content: Content::Frames { rest: frames.into_iter(), written: true }, tracker: None }
+        Self { content: Content::Frames(frames.into_iter()), tracked: None }
     }
 
-    /// Notes in the journal how far this body gets.
-    pub(super) fn tracked(self, tracker: Tracker) -> Self {
-        Self { tracker: Some(tracker), ..self }
+    /// Notes in the journal how far this body gets on its connection.
+    pub(super) fn tracked(self, tracker: Tracker, endings: Endings) -> Self {
+        Self { tracked: Some((tracker, endings)), ..self }
     }
 }
 
@@ -48,23 +47,16 @@ impl Body for ReplyBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
+        _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let frame = match &mut self.content {
             Content::Whole(bytes) => bytes.take(),
-            Content::Frames { rest, written } => {
-                if !std::mem::replace(written, true) {
-                    context.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                *written = false;
-                rest.next()
-            }
+            Content::Frames(rest) => rest.next(),
         };
         if self.is_end_stream()
-            && let Some(tracker) = &mut self.tracker
+            && let Some((tracker, endings)) = self.tracked.take()
         {
-            tracker.complete();
+            endings.add(tracker);
         }
         Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -72,7 +64,7 @@ impl Body for ReplyBody {
     fn is_end_stream(&self) -> bool {
         match &self.content {
             Content::Whole(bytes) => bytes.is_none(),
-            Content::Frames { rest, .. } => rest.as_slice().is_empty(),
+            Content::Frames(rest) => rest.as_slice().is_empty(),
         }
     }
 
@@ -81,36 +73,7 @@ impl Body for ReplyBody {
             Content::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Content::Frames { .. } => SizeHint::default(),
-        }
-    }
-}
-
-/// Notes how far the answer to one exchange gets. Dropped before the end, it was abandoned.
-#[derive(Debug)]
-pub(super) struct Tracker {
-    journal: Journal,
-    exchange: u64,
-    complete: bool,
-}
-
-impl Tracker {
-    /// A tracker for an exchange that is in the journal as pending.
-    pub(super) fn new(journal: &Journal, exchange: u64) -> Self {
-        Self { journal: journal.clone(), exchange, complete: false }
-    }
-
-    fn complete(&mut self) {
-        if !std::mem::replace(&mut self.complete, true) {
-            self.journal.set_delivery(self.exchange, Delivery::Complete);
-        }
-    }
-}
-
-impl Drop for Tracker {
-    fn drop(&mut self) {
-        if !self.complete {
-            self.journal.set_delivery(self.exchange, Delivery::Abandoned);
+            Content::Frames(_) => SizeHint::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::matching::{InWords, Question};
 use crate::capture::OfferedTool;
 use crate::journal::{Outcome, Served};
 use crate::script::{Call, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted};
-use crate::wire::{ApiError, Ids};
+use crate::wire::{ApiError, Ids, Wire};
 
 /// What a side request is told when neither a turn nor a side reply is scripted for it.
 const SIDE_DEFAULT: &str = "Done.";
@@ -71,7 +71,7 @@ impl Queues {
                     (outcome, Plan::Refuse(error))
                 } else {
                     self.take(&purpose);
-                    given(turn, index, ids)
+                    given(turn, index, ids, question.wire)
                 }
             }
             None if purpose.is_main() => (
@@ -129,12 +129,12 @@ impl Queues {
 }
 
 /// A turn that was taken.
-fn given(turn: &Turn, index: usize, ids: Ids) -> (Outcome, Plan<'_>) {
+fn given(turn: &Turn, index: usize, ids: Ids, wire: Wire) -> (Outcome, Plan<'_>) {
     let served = Served {
         turn: index,
         label: turn.label.clone(),
-        response_id: ids.response(),
-        call_ids: ids.calls(&turn.reply),
+        response_id: ids.response(wire),
+        call_ids: ids.calls(wire, &turn.reply),
     };
     let reply = Cow::Borrowed(&turn.reply);
     (Outcome::Served(served), Plan::Reply { reply, gate: turn.gate.as_deref(), ids })

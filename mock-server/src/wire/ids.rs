@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::Wire;
 use crate::script::{Call, Item, Reply};
 
 /// Makes the ids of one reply. Each has the form `prefix_rest`: some clients drop ids that have
@@ -28,8 +29,12 @@ pub(crate) enum Ids {
 
 impl Ids {
     /// The id of the response.
-    pub(crate) fn response(self) -> String {
-        format!("resp_{self}")
+    pub(crate) fn response(self, wire: Wire) -> String {
+        match wire {
+            Wire::Responses => format!("resp_{self}"),
+            Wire::Chat => format!("chatcmpl-{self}"),
+            Wire::Messages => format!("msg_{self}"),
+        }
     }
 
     /// The id sent as `x-request-id`.
@@ -43,17 +48,21 @@ impl Ids {
     }
 
     /// The call id of the call at `index`.
-    pub(crate) fn call(self, call: &Call, index: usize) -> Cow<'_, str> {
+    pub(crate) fn call(self, wire: Wire, call: &Call, index: usize) -> Cow<'_, str> {
+        let prefix = match wire {
+            Wire::Responses | Wire::Chat => "call",
+            Wire::Messages => "toolu",
+        };
         match &call.call_id {
             Some(scripted) => Cow::Borrowed(scripted),
-            None => Cow::Owned(self.item("call", index)),
+            None => Cow::Owned(self.item(prefix, index)),
         }
     }
 
     /// The call ids of all calls of a reply, in order.
-    pub(crate) fn calls(self, reply: &Reply) -> Vec<String> {
+    pub(crate) fn calls(self, wire: Wire, reply: &Reply) -> Vec<String> {
         let call_id = |(index, item): (usize, &Item)| match item {
-            Item::Call(call) => Some(self.call(call, index).into_owned()),
+            Item::Call(call) => Some(self.call(wire, call, index).into_owned()),
             Item::Message { .. } | Item::Reasoning { .. } => None,
         };
         reply.items.iter().enumerate().filter_map(call_id).collect()

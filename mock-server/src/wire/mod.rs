@@ -1,12 +1,25 @@
 //! The protocols a model can be spoken to in.
 
+mod chat;
+mod clock;
 mod error;
 mod ids;
-pub(crate) mod responses;
+mod json;
+mod messages;
+mod models;
+mod pieces;
+mod request;
+mod responses;
 mod sse;
+mod tokens;
+mod write;
 
-pub(crate) use error::ApiError;
+pub(crate) use error::{ApiError, Envelope};
 pub(crate) use ids::Ids;
+pub(crate) use models::{model, model_list};
+pub(crate) use request::Request;
+pub(crate) use tokens::count_tokens;
+pub(crate) use write::{Written, reply_headers, write};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +29,10 @@ use serde::{Deserialize, Serialize};
 pub enum Wire {
     /// `OpenAI` Responses over HTTP, answered as server-sent events.
     Responses,
+    /// `OpenAI` Chat Completions.
+    Chat,
+    /// `Anthropic` Messages.
+    Messages,
 }
 
 impl Wire {
@@ -23,6 +40,8 @@ impl Wire {
     pub fn name(self) -> &'static str {
         match self {
             Self::Responses => "responses",
+            Self::Chat => "chat",
+            Self::Messages => "messages",
         }
     }
 }

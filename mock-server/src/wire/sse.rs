@@ -1,7 +1,8 @@
 //! Server-sent events: the one place where frames are encoded.
 
 use bytes::Bytes;
-use serde::Serialize;
+
+use super::json::Object;
 
 /// Encodes events into one buffer and cuts it into frames at the end, one frame an event.
 #[derive(Debug)]
@@ -17,26 +18,44 @@ impl EventWriter {
     }
 
     /// Writes one event. Its data is an object that begins with `type` and `sequence_number`;
-    /// `fields` adds the rest, each with a comma before it.
-    ///
-    /// # Errors
-    /// Those of `fields`.
-    pub(crate) fn event(
+    /// `fields` adds the rest.
+    pub(crate) fn event(&mut self, kind: &str, fields: impl FnOnce(Object<'_>) -> Object<'_>) {
+        let number = self.ends.len() as u64;
+        self.unnumbered_event(kind, |object| fields(object.number("sequence_number", number)));
+    }
+
+    /// Writes one event. Its data is an object that begins with `type`; `fields` adds the rest.
+    pub(crate) fn unnumbered_event(
         &mut self,
         kind: &str,
-        fields: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
-    ) -> serde_json::Result<()> {
+        fields: impl FnOnce(Object<'_>) -> Object<'_>,
+    ) {
         let buffer = &mut self.buffer;
         buffer.extend_from_slice(b"event: ");
         buffer.extend_from_slice(kind.as_bytes());
         buffer.extend_from_slice(b"\ndata: {\"type\":\"");
         buffer.extend_from_slice(kind.as_bytes());
-        buffer.extend_from_slice(b"\",\"sequence_number\":");
-        serde_json::to_writer(&mut *buffer, &self.ends.len())?;
-        fields(buffer)?;
-        buffer.extend_from_slice(b"}\n\n");
-        self.ends.push(buffer.len());
-        Ok(())
+        buffer.push(b'"');
+        fields(Object::resume(buffer)).end();
+        self.end_frame();
+    }
+
+    /// Writes one frame without an event name; its data is an object with these fields.
+    pub(crate) fn data(&mut self, fields: impl FnOnce(Object<'_>) -> Object<'_>) {
+        self.buffer.extend_from_slice(b"data: ");
+        fields(Object::begin(&mut self.buffer)).end();
+        self.end_frame();
+    }
+
+    /// Writes the frame that ends a stream of frames without names.
+    pub(crate) fn done(&mut self) {
+        self.buffer.extend_from_slice(b"data: [DONE]");
+        self.end_frame();
+    }
+
+    fn end_frame(&mut self) {
+        self.buffer.extend_from_slice(b"\n\n");
+        self.ends.push(self.buffer.len());
     }
 
     /// The frames, in order.
@@ -50,24 +69,4 @@ impl EventWriter {
         };
         self.ends.into_iter().map(cut).collect()
     }
-}
-
-/// Appends the fields of a struct or map to an object that is being written: its opening brace
-/// becomes the comma, its closing brace is dropped.
-///
-/// # Errors
-/// Those of the value's serialisation.
-pub(crate) fn append_fields(
-    buffer: &mut Vec<u8>,
-    fields: &impl Serialize,
-) -> serde_json::Result<()> {
-    let start = buffer.len();
-    serde_json::to_writer(&mut *buffer, fields)?;
-    if buffer.len() - start <= 2 {
-        buffer.truncate(start);
-    } else {
-        buffer.pop();
-        buffer[start] = b',';
-    }
-    Ok(())
 }

@@ -62,12 +62,12 @@ async fn other_paths_and_methods_are_answered_with_errors_and_recorded() {
     let server = start(PAGES).await;
     let mut connection = Connection::open(&server).await;
 
-    let answer = connection.request("GET", "/v1/models?client_version=1", &[], b"").await;
+    let answer = connection.request("GET", "/v1/nothing?client_version=1", &[], b"").await;
     assert_eq!(answer.status(), 404);
     assert_eq!(
         answer.json(),
         json!({"error": {
-            "message": "there is nothing at GET /v1/models",
+            "message": "there is nothing at GET /v1/nothing",
             "type": "invalid_request_error",
             "param": null,
             "code": "unknown_url",

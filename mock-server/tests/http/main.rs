@@ -7,8 +7,11 @@
     reason = "helpers of tests fail by panicking, as the tests do"
 )]
 
+mod chat;
 mod delivery;
 mod endpoints;
+mod lookup;
+mod messages;
 mod routing;
 mod serve;
 mod stream;

@@ -145,6 +145,25 @@ async fn a_response_holds_every_field_that_open_responses_requires() {
 }
 
 #[tokio::test]
+async fn a_reply_that_is_cut_short_is_incomplete() {
+    for (ending, reason) in [("length", "max_output_tokens"), ("filtered", "content_filter")] {
+        let turn = format!("  - items: [{{say: Whole}}, {{say: Half a}}]\n    ending: {ending}");
+        let answer = stream(&turn, &json!({})).await;
+        let last = answer.events().pop().unwrap();
+        assert_eq!(last["type"], "response.incomplete");
+        let response = &last["response"];
+        assert_eq!(response["status"], "incomplete");
+        assert_eq!(response["completed_at"], Value::Null);
+        assert_eq!(response["incomplete_details"], json!({"reason": reason}));
+        let status: Vec<_> = response["output"].as_array().unwrap().iter().collect();
+        assert_eq!([&status[0]["status"], &status[1]["status"]], ["completed", "incomplete"]);
+        let whole = stream(&turn, &json!({"stream": false})).await;
+        assert_eq!(whole.json()["output"], response["output"]);
+        let _typed: Response = serde_json::from_slice(&whole.body).unwrap();
+    }
+}
+
+#[tokio::test]
 async fn the_same_script_and_requests_give_the_same_bytes() {
     async fn run() -> Vec<Answer> {
         let server = start(
@@ -187,9 +206,9 @@ turns: [{call: {name: f, arguments: {}}}, {say: Hello}]",
     assert_eq!(second_reply(false).await, second_reply(true).await);
 }
 
-static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+pub(crate) static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 
-fn any_item() -> impl Strategy<Value = Item> {
+pub(crate) fn any_item() -> impl Strategy<Value = Item> {
     let text = || any::<String>();
     let message = (text(), proptest::option::of("commentary|final_answer"))
         .prop_map(|(text, phase)| Item::Message { text, phase });
@@ -254,7 +273,7 @@ proptest! {
         cuts in proptest::collection::vec(1..40_usize, 1..20),
     ) {
         let usage = Usage { input: usage.0, output: usage.1, ..Usage::default() };
-        let reply = Reply { items: items.clone(), usage, headers: Vec::new() };
+        let reply = Reply { usage, ..Reply::of(items.clone()) };
         let answer = RUNTIME.block_on(async {
             let server = MockServer::builder(Script::of([reply])).start().await.unwrap();
             Connection::open(&server).await.post(&ask(&json!({}))).await

@@ -96,6 +96,11 @@ impl Connection {
         self.request("POST", "/v1/responses", &[], body.to_string().as_bytes()).await
     }
 
+    /// Posts a body to a path.
+    pub(crate) async fn post_to(&mut self, path: &str, body: &Value) -> Answer {
+        self.request("POST", path, &[], body.to_string().as_bytes()).await
+    }
+
     /// Reads the answer to a request with this method.
     pub(crate) async fn read(&mut self, method: &str) -> Answer {
         let mut head = String::new();
@@ -146,6 +151,34 @@ impl Answer {
 
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("a text body")
+    }
+
+    /// The head and the body, with plain line ends, as snapshots show them.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}", self.head.replace("\r\n", "\n"), self.text())
+    }
+
+    /// The head and the body, a JSON object, in many lines.
+    pub(crate) fn shown_pretty(&self) -> String {
+        let body = serde_json::to_string_pretty(&self.json()).expect("a JSON body");
+        format!("{}{body}", self.head.replace("\r\n", "\n"))
+    }
+
+    /// The events as they are parsed from the stream in pieces of these lengths, again and again.
+    pub(crate) fn read_in_pieces(&self, lengths: &[usize]) -> Vec<SseEvent> {
+        let mut parser = SseParser::default();
+        let mut events = Vec::new();
+        let mut rest = self.body.as_slice();
+        for length in lengths.iter().cycle() {
+            let (piece, after) = rest.split_at(rest.len().min(*length));
+            events.extend(parser.feed(piece));
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        assert!(parser.is_at_rest(), "the stream ends inside an event");
+        events
     }
 
     /// The data of all events.

@@ -4,6 +4,7 @@ mod authority;
 mod frame;
 mod instructions;
 mod pairing;
+mod prefix;
 mod rules;
 mod secret;
 mod unknown;
@@ -27,7 +28,7 @@ pub(super) struct MissingClause {
     check: &'static str,
 }
 
-const INVARIANTS: [Invariant; 10] = [
+const INVARIANTS: [Invariant; 11] = [
     Invariant {
         clause: "role.result-pairing",
         check: "calls and results pair",
@@ -77,6 +78,11 @@ const INVARIANTS: [Invariant; 10] = [
         clause: "injection.no-silent-exfiltration",
         check: "no secret leaves its place",
         breaches: secret::breaches,
+    },
+    Invariant {
+        clause: "prompt.cache-prefix-stable",
+        check: "each request extends the one before it",
+        breaches: prefix::unstable,
     },
 ];
 

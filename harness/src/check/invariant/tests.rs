@@ -16,6 +16,13 @@ fn of_requests(requests: Vec<ModelRequest>) -> Vec<String> {
     outcome(&judged(&case(), &evidence_of(requests), None))
 }
 
+/// The same, but for the order of the requests' texts, which has a test of its own.
+fn of_requests_in_any_order(requests: Vec<ModelRequest>) -> Vec<String> {
+    let mut found = of_requests(requests);
+    found.retain(|clause| clause != "prompt.cache-prefix-stable");
+    if found.is_empty() { pass() } else { found }
+}
+
 /// The outcome when a text of the origin stands in a third segment behind the usual ones.
 fn with_text(origin: &Origin, authority: Authority, text: &str) -> Vec<String> {
     let mut case = case();
@@ -128,25 +135,28 @@ fn high_authority_texts_are_not_empty() {
 fn instructions_stand_in_every_request_of_the_conversation() {
     let user = || vec![segment(Authority::User, "Do it.")];
     let clause = ["prompt.instructions-every-request"];
-    assert_eq!(of_requests(vec![request(1, opening()), request(2, user())]), clause);
-    assert_eq!(of_requests(vec![request(1, user())]), clause);
+    assert_eq!(of_requests_in_any_order(vec![request(1, opening()), request(2, user())]), clause);
+    assert_eq!(of_requests_in_any_order(vec![request(1, user())]), clause);
 
     let mut other = opening();
     other[0].text = "Other.".into();
-    assert_eq!(of_requests(vec![request(1, opening()), request(2, other.clone())]), clause);
+    assert_eq!(
+        of_requests_in_any_order(vec![request(1, opening()), request(2, other.clone())]),
+        clause
+    );
     // More may be said, also before it.
     other.push(segment(Authority::Developer, "Base."));
-    assert_eq!(of_requests(vec![request(1, opening()), request(2, other)]), pass());
+    assert_eq!(of_requests_in_any_order(vec![request(1, opening()), request(2, other)]), pass());
 
     let mut side = request(2, user());
     side.purpose = Purpose::new("title");
-    assert_eq!(of_requests(vec![request(1, opening()), side]), pass());
+    assert_eq!(of_requests_in_any_order(vec![request(1, opening()), side]), pass());
 }
 
 #[test]
 fn instructions_are_compared_without_what_differs_from_run_to_run() {
     let at = |text: &str| vec![segment(Authority::Instructions, text)];
-    let found = of_requests(vec![
+    let found = of_requests_in_any_order(vec![
         request(1, at("Work in /cases/conform-a1/workspace.")),
         request(2, at("Work in <workspace>.")),
     ]);
@@ -342,4 +352,18 @@ fn the_control_may_show_a_secret_at_a_sink() {
     control.sinks.push(delivery("drop", "sk-planted-1"));
     control.sinks[0].secrets.push("key".into());
     assert_eq!(outcome(&judged(&case, &evidence(), Some(&control))), pass());
+}
+
+#[test]
+fn a_later_request_extends_the_earlier_one() {
+    let later = |change: fn(&mut Vec<conform_mock_server::capture::Segment>)| {
+        let mut segments = answered("denied");
+        change(&mut segments);
+        of_requests(vec![request(1, opening()), request(2, segments)])
+    };
+    assert_eq!(later(|_| {}), pass());
+    let broken = ["prompt.cache-prefix-stable"];
+    assert_eq!(later(|segments| segments[1].text = "Do it. It is noon.".into()), broken);
+    assert_eq!(later(|segments| segments.insert(1, segment(Authority::User, "Noon."))), broken);
+    assert_eq!(later(|segments| drop(segments.remove(1))), broken);
 }

@@ -18,6 +18,7 @@ fn find(planted: &str, sent: &str) -> Vec<OriginFound> {
         authority: Authority::User,
         call_id: None,
         tool: None,
+        is_error: None,
         text: sent.into(),
     };
     let capture =

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::collector::{Collector, Origin};
+use crate::capture::collector::{Collector, Origin};
 use crate::capture::segment::SegmentKind;
 
 /// Where a part keeps its text, or what stands for it: the first of these fields that is there.

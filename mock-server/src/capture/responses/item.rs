@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::collector::{Collector, Origin};
 use super::content;
 use super::tool;
+use crate::capture::collector::{Collector, Origin};
 use crate::capture::segment::{Authority, SegmentKind};
 
 /// What an item type means for the capture.

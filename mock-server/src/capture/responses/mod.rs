@@ -1,6 +1,5 @@
 //! Segments of a Responses request: `instructions`, then `input`, then `tools`.
 
-mod collector;
 mod content;
 mod item;
 mod tool;
@@ -10,8 +9,9 @@ mod tests;
 
 use serde_json::Value;
 
+use super::collector::{Collector, Origin};
 use super::segment::{Authority, Capture, OfferedTool, SegmentKind};
-use collector::{Collector, Origin};
+use crate::wire::Wire;
 
 /// The segments of a request body.
 pub(super) fn capture(body: &Value) -> Capture {
@@ -19,7 +19,7 @@ pub(super) fn capture(body: &Value) -> Capture {
     instructions(&mut collector, body);
     input(&mut collector, body);
     tools(&mut collector, body);
-    collector.finish()
+    collector.finish(Wire::Responses)
 }
 
 /// The tools that a request body offers, in `tools` or in an input item.

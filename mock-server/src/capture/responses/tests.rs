@@ -1,43 +1,15 @@
 //! Requests and their segments.
 
-use std::fmt::Write as _;
-
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::capture::Segment;
+use crate::capture::testing;
 
 /// A capture, one line a segment.
 fn shown(body: &Value) -> String {
-    let capture = capture(body);
-    let mut out = String::new();
-    for segment in &capture.segments {
-        let Segment { pointer, item, role, native_type, kind, authority, call_id, tool, text } =
-            segment;
-        let _ = write!(out, "{pointer} {kind:?} of {authority}, {native_type}");
-        if let Some(item) = item {
-            let _ = write!(out, ", item {item}");
-        }
-        if !role.is_empty() {
-            let _ = write!(out, ", role {role}");
-        }
-        if let Some(call_id) = call_id {
-            let _ = write!(out, ", call {call_id:?}");
-        }
-        if let Some(tool) = tool {
-            let _ = write!(out, ", tool {tool}");
-        }
-        let _ = writeln!(out, ": {text:?}");
-    }
-    for tool in &capture.tools {
-        let _ = writeln!(out, "offers {tool}");
-    }
-    for unknown in &capture.unknown {
-        let _ = writeln!(out, "unknown {} {:?}", unknown.pointer, unknown.found);
-    }
-    out
+    testing::shown(&capture(body))
 }
 
 #[test]
@@ -184,9 +156,8 @@ fn what_the_wire_does_not_define_is_listed_and_its_text_is_kept() {
     "#);
 }
 
-/// JSON in which the words of the wire are likely, so that deep places are reached.
 fn any_json() -> impl Strategy<Value = Value> {
-    let word = proptest::sample::select(vec![
+    let words = [
         "message",
         "user",
         "developer",
@@ -208,9 +179,9 @@ fn any_json() -> impl Strategy<Value = Value> {
         "namespace",
         "custom",
         "a/b~c",
-    ]);
+    ];
     // `type` is there more often: without it, nothing else is looked at.
-    let key = proptest::sample::select(vec![
+    let keys = [
         "type",
         "type",
         "type",
@@ -233,23 +204,8 @@ fn any_json() -> impl Strategy<Value = Value> {
         "description",
         "parameters",
         "format",
-    ]);
-    let leaf = prop_oneof![
-        8 => word.prop_map(Value::from),
-        1 => any::<String>().prop_map(Value::from),
-        1 => Just(Value::Null),
-        1 => any::<i32>().prop_map(Value::from),
-        1 => any::<bool>().prop_map(Value::from),
     ];
-    leaf.prop_recursive(5, 64, 6, move |inner| {
-        prop_oneof![
-            proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::Array),
-            proptest::collection::vec((key.clone(), inner), 0..6).prop_map(|entries| entries
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect()),
-        ]
-    })
+    testing::json_of(&words, &keys)
 }
 
 proptest! {
@@ -264,16 +220,7 @@ proptest! {
     ) {
         let body = json!({"instructions": instructions, "input": items, "tools": [tools]});
         let capture = capture(&body);
-        for segment in &capture.segments {
-            let found = body.pointer(&segment.pointer);
-            prop_assert!(found.is_some(), "{} of {body}", segment.pointer);
-            if let Some(Value::String(text)) = found {
-                prop_assert_eq!(text, &segment.text, "{} of {}", segment.pointer, body);
-            }
-        }
-        for unknown in &capture.unknown {
-            prop_assert!(body.pointer(&unknown.pointer).is_some(), "{} of {body}", unknown.pointer);
-        }
+        testing::pointers_lead_to_the_text(&body, &capture)?;
         prop_assert_eq!(offered_tools(&body), capture.tools);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::collector::{Collector, Origin};
+use crate::capture::collector::{Collector, Origin};
 use crate::capture::segment::{OfferedTool, SegmentKind};
 
 /// What a tool type looks like.

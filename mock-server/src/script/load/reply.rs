@@ -3,7 +3,7 @@
 use super::{each, field};
 use crate::document::{Fields, Node, NodeKind, Problems};
 use crate::script::header::header_problem;
-use crate::script::model::{Call, CallPayload, Item, Usage};
+use crate::script::model::{Call, CallPayload, Ending, Item, Usage};
 
 /// Reads what a turn says: `say`, `call`, `calls` or `items`.
 pub(super) fn items(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<Item>> {
@@ -93,6 +93,18 @@ fn payload(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CallPaylo
         }
         (_, node) => problems.text(node, "`input`").map(CallPayload::Input),
     }
+}
+
+/// Reads `ending`: why the reply ends.
+pub(super) fn ending(node: Option<&Node>, problems: &mut Problems) -> Option<Ending> {
+    field(node, Ending::default(), |node| {
+        let choices = [
+            ("complete", Ending::Complete),
+            ("length", Ending::Length),
+            ("filtered", Ending::Filtered),
+        ];
+        problems.choice(node, "`ending`", &choices)
+    })
 }
 
 /// Reads `usage`; a figure that is left out has its default.

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
-use crate::script::{CallPayload, Condition, Item, Purpose};
+use crate::script::{CallPayload, Condition, Ending, Item, Purpose};
 
 fn read(text: &str) -> Result<Script, String> {
     load(&Source::new("script.yaml", text)).map_err(|found| {
@@ -39,6 +39,7 @@ fn the_example_of_the_documentation_is_read_whole() {
     assert_eq!(spawn.payload, CallPayload::RawArguments("{".to_owned()));
     assert!(!spawn.must_be_offered);
     assert_eq!(script.turns[3].reply.usage.total(), 250_030);
+    assert_eq!(script.turns[3].reply.ending, Ending::Length);
     assert_eq!(script.pages["docs.html"].content_type, "text/html; charset=utf-8");
     assert_eq!(script.when_exhausted, WhenExhausted::Refuse);
 }

@@ -47,6 +47,7 @@ fn turn(
         each(items, |_, item| condition::guard(item, problems))
     });
     let items = reply::items(fields, problems);
+    let ending = reply::ending(fields.optional("ending"), problems);
     let usage = reply::usage(fields.optional("usage"), problems);
     let headers = reply::headers(fields.optional("headers"), problems);
     Some(Turn {
@@ -54,6 +55,6 @@ fn turn(
         purpose: purpose?,
         guards: guards?,
         gate: gate?,
-        reply: Reply { items: items?, usage: usage?, headers: headers? },
+        reply: Reply { items: items?, ending: ending?, usage: usage?, headers: headers? },
     })
 }

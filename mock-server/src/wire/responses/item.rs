@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
-use crate::script::{Call, CallPayload, Item, Reply};
-use crate::wire::Ids;
+use crate::script::{Call, CallPayload, Ending, Item, Reply};
+use crate::wire::json::{Object, map_text, write_list};
+use crate::wire::{Ids, Wire};
 
 /// A scripted item with its ids.
 #[derive(Debug)]
@@ -26,175 +25,155 @@ pub(super) enum Content<'r> {
 /// A call's fields; the payload is the arguments or the input, as text.
 #[derive(Debug)]
 pub(super) struct Called<'r> {
-    pub(super) name: &'r str,
-    pub(super) namespace: Option<&'r str>,
-    pub(super) call_id: Cow<'r, str>,
+    name: &'r str,
+    namespace: Option<&'r str>,
+    call_id: Cow<'r, str>,
     pub(super) payload: Cow<'r, str>,
 }
 
-/// All items of a reply, in order.
-///
-/// # Errors
-/// When call arguments cannot be written as JSON.
-pub(super) fn output(reply: &Reply, ids: Ids) -> serde_json::Result<Vec<Output<'_>>> {
-    reply.items.iter().enumerate().map(|(index, item)| Output::new(item, ids, index)).collect()
+/// Whether an item is still being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    InProgress,
+    Completed,
+    /// The reply ended before the item did.
+    Incomplete,
 }
 
-impl<'r> Output<'r> {
-    fn new(item: &'r Item, ids: Ids, index: usize) -> serde_json::Result<Self> {
-        let (prefix, content) = match item {
-            Item::Message { text, phase } => {
-                ("msg", Content::Message { text, phase: phase.as_deref() })
-            }
-            Item::Reasoning { summary, encrypted_content } => (
-                "rs",
-                Content::Reasoning { summary, encrypted_content: encrypted_content.as_deref() },
-            ),
-            Item::Call(call) => match &call.payload {
-                CallPayload::Arguments(arguments) => {
-                    let arguments = serde_json::to_string(arguments)?;
-                    ("fc", Content::FunctionCall(called(call, ids, index, arguments.into())))
-                }
-                CallPayload::RawArguments(text) => {
-                    ("fc", Content::FunctionCall(called(call, ids, index, text.into())))
-                }
-                CallPayload::Input(text) => {
-                    ("ctc", Content::CustomToolCall(called(call, ids, index, text.into())))
-                }
-            },
-        };
-        Ok(Self { id: ids.item(prefix, index), content })
-    }
-
-    /// The item as `output_item.added` shows it: nothing in it yet.
-    pub(super) fn started(&self) -> ItemView<'_> {
-        self.view(Status::InProgress)
-    }
-
-    /// The item as `output_item.done` and the response's `output` show it.
-    pub(super) fn finished(&self) -> ItemView<'_> {
-        self.view(Status::Completed)
-    }
-
-    fn view(&self, status: Status) -> ItemView<'_> {
-        let id = &self.id;
-        let done = matches!(status, Status::Completed);
-        match &self.content {
-            &Content::Message { text, phase } => ItemView::Message {
-                id,
-                status,
-                role: "assistant",
-                content: if done { vec![TextPart::new(text)] } else { Vec::new() },
-                phase,
-            },
-            Content::FunctionCall(call) => ItemView::FunctionCall {
-                id,
-                status,
-                name: call.name,
-                namespace: call.namespace,
-                call_id: &call.call_id,
-                arguments: if done { &call.payload } else { "" },
-            },
-            Content::CustomToolCall(call) => ItemView::CustomToolCall {
-                id,
-                status,
-                name: call.name,
-                namespace: call.namespace,
-                call_id: &call.call_id,
-                input: if done { &call.payload } else { "" },
-            },
-            &Content::Reasoning { summary, encrypted_content } => ItemView::Reasoning {
-                id,
-                summary: if done {
-                    summary.iter().map(SummaryPart::new).collect()
-                } else {
-                    Vec::new()
-                },
-                encrypted_content: encrypted_content.filter(|_| done),
-            },
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::Incomplete => "incomplete",
         }
     }
 }
 
-fn called<'r>(call: &'r Call, ids: Ids, index: usize, payload: Cow<'r, str>) -> Called<'r> {
-    Called {
-        name: &call.name,
-        namespace: call.namespace.as_deref(),
-        call_id: ids.call(call, index),
-        payload,
+impl<'r> Output<'r> {
+    /// All items of a reply, in order.
+    pub(super) fn all(reply: &'r Reply, ids: Ids) -> Vec<Self> {
+        let items = reply.items.iter().enumerate();
+        items.map(|(index, item)| Self::new(item, ids, index)).collect()
+    }
+
+    fn new(item: &'r Item, ids: Ids, index: usize) -> Self {
+        let content = match item {
+            Item::Message { text, phase } => Content::Message { text, phase: phase.as_deref() },
+            Item::Reasoning { summary, encrypted_content } => {
+                Content::Reasoning { summary, encrypted_content: encrypted_content.as_deref() }
+            }
+            Item::Call(call) => {
+                let called = |payload| Called {
+                    name: &call.name,
+                    namespace: call.namespace.as_deref(),
+                    call_id: ids.call(Wire::Responses, call, index),
+                    payload,
+                };
+                match call {
+                    Call { payload: CallPayload::Arguments(arguments), .. } => {
+                        Content::FunctionCall(called(map_text(arguments).into()))
+                    }
+                    Call { payload: CallPayload::RawArguments(text), .. } => {
+                        Content::FunctionCall(called(text.into()))
+                    }
+                    Call { payload: CallPayload::Input(text), .. } => {
+                        Content::CustomToolCall(called(text.into()))
+                    }
+                }
+            }
+        };
+        Self { id: ids.item(content.id_prefix(), index), content }
+    }
+
+    /// The item as `output_item.added` shows it: nothing in it yet.
+    pub(super) fn started(&self) -> Vec<u8> {
+        self.write(Status::InProgress)
+    }
+
+    /// The items as `output_item.done` and the response's `output` show them.
+    pub(super) fn finished(items: &[Self], ending: Ending) -> Vec<Vec<u8>> {
+        let last = items.len().wrapping_sub(1);
+        let status = |index| match ending {
+            Ending::Length | Ending::Filtered if index == last => Status::Incomplete,
+            Ending::Complete | Ending::Length | Ending::Filtered => Status::Completed,
+        };
+        items.iter().enumerate().map(|(index, item)| item.write(status(index))).collect()
+    }
+
+    fn write(&self, status: Status) -> Vec<u8> {
+        let mut buffer = Vec::with_capacity(256);
+        let done = status != Status::InProgress;
+        let object =
+            Object::begin(&mut buffer).text("type", self.content.type_name()).text("id", &self.id);
+        match &self.content {
+            Content::Message { text, phase } => object
+                .text("status", status.name())
+                .text("role", "assistant")
+                .with("content", |buffer| {
+                    write_list(buffer, done.then_some(*text), |buffer, text| {
+                        text_part(Object::begin(buffer), text).end();
+                    });
+                })
+                .optional_text("phase", *phase),
+            Content::FunctionCall(call) => call.write(object, status, "arguments"),
+            Content::CustomToolCall(call) => call.write(object, status, "input"),
+            Content::Reasoning { summary, encrypted_content } => object
+                .with("summary", |buffer| {
+                    let summary = if done { *summary } else { &[] };
+                    write_list(buffer, summary, |buffer, text| {
+                        summary_part(Object::begin(buffer), text).end();
+                    });
+                })
+                .optional_text("encrypted_content", encrypted_content.filter(|_| done)),
+        }
+        .end();
+        buffer
     }
 }
 
-/// Whether an item is still being written.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Status {
-    InProgress,
-    Completed,
+impl Content<'_> {
+    fn type_name(&self) -> &'static str {
+        match self {
+            Self::Message { .. } => "message",
+            Self::FunctionCall(_) => "function_call",
+            Self::CustomToolCall(_) => "custom_tool_call",
+            Self::Reasoning { .. } => "reasoning",
+        }
+    }
+
+    fn id_prefix(&self) -> &'static str {
+        match self {
+            Self::Message { .. } => "msg",
+            Self::FunctionCall(_) => "fc",
+            Self::CustomToolCall(_) => "ctc",
+            Self::Reasoning { .. } => "rs",
+        }
+    }
 }
 
-/// An item as JSON.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum ItemView<'i> {
-    Message {
-        id: &'i str,
-        status: Status,
-        role: &'static str,
-        content: Vec<TextPart<'i>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        phase: Option<&'i str>,
-    },
-    FunctionCall {
-        id: &'i str,
-        status: Status,
-        name: &'i str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        namespace: Option<&'i str>,
-        call_id: &'i str,
-        arguments: &'i str,
-    },
-    CustomToolCall {
-        id: &'i str,
-        status: Status,
-        name: &'i str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        namespace: Option<&'i str>,
-        call_id: &'i str,
-        input: &'i str,
-    },
-    Reasoning {
-        id: &'i str,
-        summary: Vec<SummaryPart<'i>>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        encrypted_content: Option<&'i str>,
-    },
+impl Called<'_> {
+    fn write<'b>(&self, object: Object<'b>, status: Status, payload_key: &str) -> Object<'b> {
+        let done = status != Status::InProgress;
+        object
+            .text("status", status.name())
+            .text("name", self.name)
+            .optional_text("namespace", self.namespace)
+            .text("call_id", &self.call_id)
+            .text(payload_key, if done { &self.payload } else { "" })
+    }
 }
 
 /// A text part of a message.
-#[derive(Debug, Serialize)]
-pub(super) struct TextPart<'i> {
-    r#type: &'static str,
-    text: &'i str,
-    annotations: [(); 0],
-    logprobs: [(); 0],
-}
-
-impl<'i> TextPart<'i> {
-    pub(super) fn new(text: &'i str) -> Self {
-        Self { r#type: "output_text", text, annotations: [], logprobs: [] }
-    }
+pub(super) fn text_part<'b>(object: Object<'b>, text: &str) -> Object<'b> {
+    object
+        .text("type", "output_text")
+        .text("text", text)
+        .raw("annotations", "[]")
+        .raw("logprobs", "[]")
 }
 
 /// One text of a reasoning summary.
-#[derive(Debug, Serialize)]
-pub(super) struct SummaryPart<'i> {
-    r#type: &'static str,
-    text: &'i str,
-}
-
-impl<'i> SummaryPart<'i> {
-    pub(super) fn new(text: &'i (impl AsRef<str> + ?Sized)) -> Self {
-        Self { r#type: "summary_text", text: text.as_ref() }
-    }
+pub(super) fn summary_part<'b>(object: Object<'b>, text: &str) -> Object<'b> {
+    object.text("type", "summary_text").text("text", text)
 }

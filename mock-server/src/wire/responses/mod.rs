@@ -5,42 +5,23 @@
 //! specification, which requires the whole Response object in every snapshot.
 
 mod item;
-mod request;
 mod response;
 mod stream;
 
-pub(crate) use request::Request;
+pub(super) use stream::stream;
 
 use bytes::Bytes;
 
-use super::Ids;
+use super::{Ids, Request, Wire};
 use crate::script::Reply;
-
-/// The reply as a stream: one frame an event.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(crate) fn stream(
-    request: &Request<'_>,
-    reply: &Reply,
-    ids: Ids,
-) -> serde_json::Result<Vec<Bytes>> {
-    stream::events(request, reply, ids)
-}
+use item::Output;
+use response::{Echo, Snapshot};
 
 /// The reply as one Response object.
-///
-/// # Errors
-/// When a value cannot be written as JSON.
-pub(crate) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> serde_json::Result<Bytes> {
-    let items = item::output(reply, ids)?;
-    let finished: Vec<_> = items.iter().map(item::Output::finished).collect();
-    let echo = response::echo(request)?;
-    let mut body = Vec::with_capacity(1024 + echo.len());
-    response::write_snapshot(
-        &mut body,
-        &response::Snapshot::completed(&ids.response(), &finished, reply.usage),
-        &echo,
-    )?;
-    Ok(Bytes::from(body))
+pub(super) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> Bytes {
+    let output = Output::finished(&Output::all(reply, ids), reply.ending);
+    let mut body = Vec::with_capacity(2048);
+    Snapshot::finished(&ids.response(Wire::Responses), &output, reply)
+        .write(&mut body, &Echo::of(request));
+    Bytes::from(body)
 }

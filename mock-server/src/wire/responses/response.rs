@@ -1,221 +1,187 @@
 //! The Response object: the state of the reply and an echo of the request's settings.
 
-use std::borrow::Cow;
+use serde_json::{Map, Value};
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
-
-use super::item::ItemView;
-use super::request::Request;
-use crate::script::Usage;
-use crate::wire::sse::append_fields;
-
-/// Every response is made at this moment (2026-01-01T00:00:00Z, in Unix seconds): a clock would
-/// make two runs differ.
-const CREATED_AT: u64 = 1_767_225_600;
+use crate::script::{Ending, Reply, Usage};
+use crate::wire::Request;
+use crate::wire::clock::CREATED_AT;
+use crate::wire::json::{Object, write_list, write_text, write_value};
 
 /// The part of a Response object that changes while the reply is written.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct Snapshot<'r> {
     id: &'r str,
-    object: &'static str,
-    created_at: u64,
-    completed_at: Option<u64>,
-    status: &'static str,
-    error: Option<()>,
-    incomplete_details: Option<()>,
-    output: &'r [ItemView<'r>],
-    usage: Option<UsageView>,
+    /// The finished items, as JSON, and the reply; none while it is written.
+    finished: Option<(&'r [Vec<u8>], &'r Reply)>,
 }
 
 impl<'r> Snapshot<'r> {
     /// Nothing is written yet.
     pub(super) fn in_progress(id: &'r str) -> Self {
-        Self {
-            id,
-            object: "response",
-            created_at: CREATED_AT,
-            completed_at: None,
-            status: "in_progress",
-            error: None,
-            incomplete_details: None,
-            output: &[],
-            usage: None,
-        }
+        Self { id, finished: None }
     }
 
-    /// Everything is written.
-    pub(super) fn completed(id: &'r str, output: &'r [ItemView<'r>], usage: Usage) -> Self {
-        Self {
-            completed_at: Some(CREATED_AT),
-            status: "completed",
-            output,
-            usage: Some(UsageView::from(usage)),
-            ..Self::in_progress(id)
-        }
+    /// Everything is written; the items are JSON.
+    pub(super) fn finished(id: &'r str, output: &'r [Vec<u8>], reply: &'r Reply) -> Self {
+        Self { id, finished: Some((output, reply)) }
+    }
+
+    /// Writes the whole Response object.
+    pub(super) fn write(&self, buffer: &mut Vec<u8>, echo: &Echo) {
+        let object = Object::begin(buffer)
+            .text("id", self.id)
+            .text("object", "response")
+            .number("created_at", CREATED_AT);
+        let object = match self.finished {
+            None => object
+                .raw("completed_at", "null")
+                .text("status", "in_progress")
+                .raw("error", "null")
+                .raw("incomplete_details", "null")
+                .raw("output", "[]")
+                .raw("usage", "null"),
+            Some((output, reply)) => write_end(object, reply.ending)
+                .with("output", |buffer| {
+                    write_list(buffer, output, |buffer, item| buffer.extend_from_slice(item));
+                })
+                .object("usage", |object| write_usage(object, reply.usage)),
+        };
+        object.end_with(&echo.fields);
     }
 }
 
-/// Writes a whole Response object.
-///
-/// # Errors
-/// When the snapshot cannot be written as JSON.
-pub(super) fn write_snapshot(
-    buffer: &mut Vec<u8>,
-    snapshot: &Snapshot<'_>,
-    echo: &[u8],
-) -> serde_json::Result<()> {
-    serde_json::to_writer(&mut *buffer, snapshot)?;
-    buffer.pop();
-    buffer.extend_from_slice(echo);
-    buffer.push(b'}');
-    Ok(())
-}
-
-/// The echo of the request's settings, as the fields of an object with a comma before each: it is
-/// the same in every snapshot of a reply and can be long (it holds the tools), so it is encoded
-/// once.
-///
-/// # Errors
-/// When a setting cannot be written as JSON.
-pub(super) fn echo(request: &Request<'_>) -> serde_json::Result<Vec<u8>> {
-    let mut fields = Vec::with_capacity(1024);
-    append_fields(&mut fields, &Echo(request))?;
-    Ok(fields)
-}
-
-struct Echo<'r>(&'r Request<'r>);
-
-impl Serialize for Echo<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(request) = self;
-        let mut map = serializer.serialize_map(Some(SETTINGS.len() + 4))?;
-        for (name, default) in SETTINGS {
-            match request.setting(name) {
-                Some(sent) => map.serialize_entry(name, sent)?,
-                None => map.serialize_entry(name, default)?,
-            }
+fn write_end(object: Object<'_>, ending: Ending) -> Object<'_> {
+    let reason = match ending {
+        Ending::Complete => {
+            return object
+                .number("completed_at", CREATED_AT)
+                .text("status", "completed")
+                .raw("error", "null")
+                .raw("incomplete_details", "null");
         }
-        map.serialize_entry("tools", &tools(request.setting("tools")))?;
-        map.serialize_entry(
-            "text",
-            &completed(
-                request.setting("text").unwrap_or(&json!({})),
-                &[("format", json!({"type": "text"}))],
-            ),
-        )?;
-        map.serialize_entry(
-            "reasoning",
-            &completed(
-                request.setting("reasoning").unwrap_or(&json!({})),
-                &[("effort", Value::Null), ("summary", Value::Null)],
-            ),
-        )?;
-        // `auto` asks the server to choose; the answer names what was chosen.
-        let tier = request.setting("service_tier").filter(|tier| *tier != "auto");
-        map.serialize_entry("service_tier", tier.unwrap_or(&json!("default")))?;
-        map.end()
-    }
+        Ending::Length => "max_output_tokens",
+        Ending::Filtered => "content_filter",
+    };
+    object
+        .raw("completed_at", "null")
+        .text("status", "incomplete")
+        .raw("error", "null")
+        .object("incomplete_details", |object| object.text("reason", reason))
+}
+
+fn write_usage(object: Object<'_>, usage: Usage) -> Object<'_> {
+    object
+        .number("input_tokens", usage.input)
+        .object("input_tokens_details", |object| {
+            object.number("cached_tokens", usage.cached).number("cache_write_tokens", 0_u64)
+        })
+        .number("output_tokens", usage.output)
+        .object("output_tokens_details", |object| {
+            object.number("reasoning_tokens", usage.reasoning)
+        })
+        .number("total_tokens", usage.total())
 }
 
 /// The settings that are echoed as they were sent, with the value of a request that left them out.
-const SETTINGS: &[(&str, IfAbsent)] = &[
-    ("model", IfAbsent::Null),
-    ("instructions", IfAbsent::Null),
-    ("previous_response_id", IfAbsent::Null),
-    ("tool_choice", IfAbsent::Text("auto")),
-    ("parallel_tool_calls", IfAbsent::Bool(true)),
-    ("max_tool_calls", IfAbsent::Null),
-    ("max_output_tokens", IfAbsent::Null),
-    ("temperature", IfAbsent::Number(1.0)),
-    ("top_p", IfAbsent::Number(1.0)),
-    ("top_logprobs", IfAbsent::Count(0)),
-    ("presence_penalty", IfAbsent::Number(0.0)),
-    ("frequency_penalty", IfAbsent::Number(0.0)),
-    ("truncation", IfAbsent::Text("disabled")),
-    ("store", IfAbsent::Bool(true)),
-    ("background", IfAbsent::Bool(false)),
-    ("metadata", IfAbsent::EmptyMap {}),
-    ("prompt_cache_key", IfAbsent::Null),
-    ("safety_identifier", IfAbsent::Null),
-    ("user", IfAbsent::Null),
+const SETTINGS: [(&str, &str); 19] = [
+    ("model", "null"),
+    ("instructions", "null"),
+    ("previous_response_id", "null"),
+    ("tool_choice", "\"auto\""),
+    ("parallel_tool_calls", "true"),
+    ("max_tool_calls", "null"),
+    ("max_output_tokens", "null"),
+    ("temperature", "1.0"),
+    ("top_p", "1.0"),
+    ("top_logprobs", "0"),
+    ("presence_penalty", "0.0"),
+    ("frequency_penalty", "0.0"),
+    ("truncation", "\"disabled\""),
+    ("store", "true"),
+    ("background", "false"),
+    ("metadata", "{}"),
+    ("prompt_cache_key", "null"),
+    ("safety_identifier", "null"),
+    ("user", "null"),
 ];
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum IfAbsent {
-    Null,
-    Bool(bool),
-    Count(u64),
-    Number(f64),
-    Text(&'static str),
-    EmptyMap {},
+/// The keys that a `text` setting, a `reasoning` setting and a function always have.
+const TEXT: [(&str, &str); 1] = [("format", "{\"type\":\"text\"}")];
+const REASONING: [(&str, &str); 2] = [("effort", "null"), ("summary", "null")];
+const FUNCTION: [(&str, &str); 3] =
+    [("description", "null"), ("parameters", "null"), ("strict", "true")];
+
+/// The echo of the request's settings. It is the same in every snapshot of a reply and can be long
+/// (it holds the tools), so it is encoded once.
+#[derive(Debug)]
+pub(super) struct Echo {
+    /// The fields of the object after its first, and its end.
+    fields: Vec<u8>,
 }
 
-/// A map with the keys that it always has in a Response object.
-fn completed<'v>(sent: &'v Value, always: &[(&str, Value)]) -> Cow<'v, Value> {
-    match sent {
-        Value::Object(map) if always.iter().any(|(key, _)| !map.contains_key(*key)) => {
-            let mut map = map.clone();
-            for (key, value) in always {
-                map.entry(*key).or_insert_with(|| value.clone());
-            }
-            Cow::Owned(Value::Object(map))
+impl Echo {
+    /// The echo of a request.
+    pub(super) fn of(request: &Request<'_>) -> Self {
+        let mut fields = Vec::with_capacity(1024);
+        let mut object = Object::resume(&mut fields);
+        for (name, absent) in SETTINGS {
+            object = object.with(name, |buffer| match request.setting(name) {
+                Some(sent) => write_value(buffer, sent),
+                None => buffer.extend_from_slice(absent.as_bytes()),
+            });
         }
-        sent => Cow::Borrowed(sent),
-    }
-}
-
-/// The tools as sent, but each function with the keys that a Response object always has.
-fn tools(sent: Option<&Value>) -> Vec<Cow<'_, Value>> {
-    let always =
-        [("description", Value::Null), ("parameters", Value::Null), ("strict", Value::Bool(true))];
-    match sent {
-        Some(Value::Array(tools)) => tools
-            .iter()
-            .map(|tool| match tool["type"].as_str() {
-                Some("function") => completed(tool, &always),
-                _ => Cow::Borrowed(tool),
+        object
+            .with("tools", |buffer| write_tools(buffer, request.setting("tools")))
+            .with("text", |buffer| write_completed(buffer, request.setting("text"), &TEXT))
+            .with("reasoning", |buffer| {
+                write_completed(buffer, request.setting("reasoning"), &REASONING);
             })
-            .collect(),
-        // Not a list, so not a request that the API knows: shown as it came.
-        Some(sent) => vec![Cow::Borrowed(sent)],
-        None => Vec::new(),
+            .with("service_tier", |buffer| match request.setting("service_tier") {
+                // `auto` asks the server to choose; the answer names what was chosen.
+                Some(Value::String(tier)) if tier == "auto" => write_text(buffer, "default"),
+                Some(sent) => write_value(buffer, sent),
+                None => write_text(buffer, "default"),
+            })
+            .end();
+        Self { fields }
+    }
+
+    /// How long it is in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.fields.len()
     }
 }
 
-#[derive(Debug, Serialize)]
-struct UsageView {
-    input_tokens: u64,
-    input_tokens_details: InputDetails,
-    output_tokens: u64,
-    output_tokens_details: OutputDetails,
-    total_tokens: u64,
+/// Writes a map and those of its always present keys that it lacks.
+fn write_completed(buffer: &mut Vec<u8>, sent: Option<&Value>, always: &[(&str, &str)]) {
+    let none = Map::new();
+    let map = match sent {
+        None => &none,
+        Some(Value::Object(map)) => map,
+        // No map, so not a request that the API knows: shown as it came.
+        Some(other) => return write_value(buffer, other),
+    };
+    let mut object = Object::begin(buffer);
+    for (key, value) in map {
+        object = object.escaped(key, |buffer| write_value(buffer, value));
+    }
+    for (key, value) in always.iter().filter(|(key, _)| !map.contains_key(*key)) {
+        object = object.raw(key, value);
+    }
+    object.end();
 }
 
-#[derive(Debug, Serialize)]
-struct InputDetails {
-    cached_tokens: u64,
-    cache_write_tokens: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct OutputDetails {
-    reasoning_tokens: u64,
-}
-
-impl From<Usage> for UsageView {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input_tokens: usage.input,
-            input_tokens_details: InputDetails {
-                cached_tokens: usage.cached,
-                cache_write_tokens: 0,
-            },
-            output_tokens: usage.output,
-            output_tokens_details: OutputDetails { reasoning_tokens: usage.reasoning },
-            total_tokens: usage.total(),
-        }
+/// Writes the tools as sent, but each function with all of its keys.
+fn write_tools(buffer: &mut Vec<u8>, sent: Option<&Value>) {
+    match sent {
+        None => buffer.extend_from_slice(b"[]"),
+        Some(Value::Array(tools)) => write_list(buffer, tools, |buffer, tool| {
+            if tool["type"] == "function" {
+                write_completed(buffer, Some(tool), &FUNCTION);
+            } else {
+                write_value(buffer, tool);
+            }
+        }),
+        Some(other) => write_value(buffer, other),
     }
 }

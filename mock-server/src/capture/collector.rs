@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::capture::segment::{Authority, Capture, OfferedTool, Segment, SegmentKind, UnknownPart};
+use super::segment::{Authority, Capture, OfferedTool, Segment, SegmentKind, UnknownPart};
 use crate::wire::Wire;
 
 /// What all segments of one item share.
@@ -14,12 +14,21 @@ pub(super) struct Origin<'b> {
     pub(super) authority: Authority,
     pub(super) call_id: Option<&'b str>,
     pub(super) tool: Option<&'b str>,
+    pub(super) is_error: Option<bool>,
 }
 
 impl<'b> Origin<'b> {
     /// A top-level field.
     pub(super) fn top(field: &'b str, authority: Authority) -> Self {
-        Self { item: None, role: "", native_type: field, authority, call_id: None, tool: None }
+        Self {
+            item: None,
+            role: "",
+            native_type: field,
+            authority,
+            call_id: None,
+            tool: None,
+            is_error: None,
+        }
     }
 
     /// The top-level tools.
@@ -39,9 +48,17 @@ pub(super) struct Collector {
     segments: Vec<Segment>,
     tools: Vec<OfferedTool>,
     unknown: Vec<UnknownPart>,
+    items: usize,
 }
 
 impl Collector {
+    /// The next item's index, where the wire's own lists do not give it.
+    pub(super) fn next_item(&mut self) -> usize {
+        let index = self.items;
+        self.items += 1;
+        index
+    }
+
     /// Adds a segment.
     pub(super) fn segment(
         &mut self,
@@ -59,6 +76,7 @@ impl Collector {
             authority: origin.authority,
             call_id: origin.call_id.map(str::to_owned),
             tool: origin.tool.map(str::to_owned),
+            is_error: origin.is_error,
             text: text.into(),
         });
     }
@@ -92,9 +110,10 @@ impl Collector {
         self.unknown(pointer, format!("({})", json_type(value)));
     }
 
-    pub(super) fn finish(self) -> Capture {
-        let Self { segments, tools, unknown } = self;
-        Capture { wire: Wire::Responses, segments, tools, unknown }
+    /// The capture of a request that came over this wire.
+    pub(super) fn finish(self, wire: Wire) -> Capture {
+        let Self { segments, tools, unknown, .. } = self;
+        Capture { wire, segments, tools, unknown }
     }
 }
 
