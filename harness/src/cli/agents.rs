@@ -9,7 +9,8 @@ use conform::agent::profile::{Install, Profile};
 use conform::agent::registry::Registry;
 use conform::run::SubjectName;
 
-use super::{Status, print};
+use super::Status;
+use super::page::{Page, print};
 
 /// What to do with agents.
 #[derive(Debug, Args)]
@@ -53,14 +54,14 @@ pub(crate) fn main(args: AgentsArgs) -> anyhow::Result<Status> {
 
 fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
     let listed = store.list()?;
-    let mut text = String::new();
+    let mut page = Page::default();
     for name in registry.names()? {
         let profile = registry.profile(&name)?;
-        text.push_str(&format!("{name}  {}\n", profile.title));
+        page.line(format_args!("{name}  {}", profile.title));
         if matches!(profile.install, Install::Npm { .. }) {
-            text.push_str(&format!("  tried with: {}\n", profile.versions.join(", ")));
+            page.line(format_args!("  tried with: {}", profile.versions.join(", ")));
         }
-        text.push_str(&format!("  {}\n", installed(&profile, store, &listed)));
+        page.line(format_args!("  {}", installed(&profile, store, &listed)));
         for launch in &profile.drivers {
             let names: Vec<_> =
                 launch.capabilities.iter().map(|capability| capability.name()).collect();
@@ -69,14 +70,14 @@ fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
             } else {
                 names.join(", ")
             };
-            text.push_str(&format!(
-                "  driver {} over {}: {capabilities}\n",
+            page.line(format_args!(
+                "  driver {} over {}: {capabilities}",
                 launch.driver.name(),
                 launch.wire,
             ));
         }
     }
-    print(&text)?;
+    page.print()?;
     Ok(Status::Success)
 }
 

@@ -9,7 +9,8 @@ use conform::clause;
 use conform::suite::Suite;
 use walkdir::WalkDir;
 
-use super::{Status, counted, print, say_error, say_problems};
+use super::page::{Page, counted, print};
+use super::{Status, say_error, say_problems};
 
 /// What to check.
 #[derive(Debug, Args)]
@@ -164,11 +165,11 @@ fn say_coverage(suite: &Suite) -> anyhow::Result<()> {
         .collect();
     let missing: Vec<_> =
         clause::catalogue().iter().filter(|clause| !served.contains(clause.id.as_str())).collect();
-    let mut text = String::new();
+    let mut page = Page::default();
     for clause in &missing {
-        text.push_str(&format!("no case serves {} ({})\n", clause.id, clause.severity));
+        page.line(format_args!("no case serves {} ({})", clause.id, clause.severity));
     }
     let all = clause::catalogue().len();
-    text.push_str(&format!("{} of {all} clauses have a case\n", all - missing.len()));
-    print(&text)
+    page.line(format_args!("{} of {all} clauses have a case", all - missing.len()));
+    page.print()
 }

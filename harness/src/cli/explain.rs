@@ -6,8 +6,9 @@ use conform::check::expectation_name;
 use conform::clause::{self, Clause, ClauseRef};
 use conform::suite::Suite;
 
+use super::Status;
 use super::list::Selection;
-use super::{Status, counted, print};
+use super::page::{Page, counted, print};
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -25,7 +26,7 @@ pub(crate) fn main(args: &ExplainArgs) -> anyhow::Result<Status> {
     }
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
     if let Some(case) = suite.cases.iter().find(|case| case.id == args.what) {
-        print(&case_text(case))?;
+        case_page(case).print()?;
         return Ok(Status::Success);
     }
     anyhow::bail!("`{}` is neither a clause nor a case: {}", args.what, help(&args.what, &suite))
@@ -65,37 +66,39 @@ fn explain_clause(clause: &Clause, selection: &Selection) -> anyhow::Result<Stat
         return Ok(Status::Success);
     }
     let Some(suite) = selection.load()? else { return Ok(Status::BadInput) };
-    print(&served(clause, &suite.cases))?;
+    served(clause, &suite.cases).print()?;
     Ok(Status::Success)
 }
 
 /// The cases that serve a clause first of all.
-fn served(clause: &Clause, cases: &[Case]) -> String {
+fn served(clause: &Clause, cases: &[Case]) -> Page {
     const SHOWN: usize = 5;
     let ids: Vec<&str> = cases
         .iter()
         .filter(|case| case.clause.id() == clause.id)
         .map(|case| case.id.as_str())
         .collect();
-    let mut text = match ids.len() {
-        0 => "  no case serves it first of all\n".to_owned(),
-        1 => "  1 case serves it first of all:\n".to_owned(),
-        count => format!("  {count} cases serve it first of all:\n"),
-    };
+    let mut page = Page::default();
+    page.line(match ids.len() {
+        0 => "  no case serves it first of all".to_owned(),
+        1 => "  1 case serves it first of all:".to_owned(),
+        count => format!("  {count} cases serve it first of all:"),
+    });
     for id in ids.iter().take(SHOWN) {
-        text.push_str(&format!("    {id}\n"));
+        page.line(format_args!("    {id}"));
     }
     if ids.len() > SHOWN {
-        text.push_str(&format!("    and {} more\n", ids.len() - SHOWN));
+        page.line(format_args!("    and {} more", ids.len() - SHOWN));
     }
-    text
+    page
 }
 
-fn case_text(case: &Case) -> String {
+fn case_page(case: &Case) -> Page {
     let clause = case.clause.get();
-    let mut text = format!("{}\n  {}\n", case.id, case.title);
+    let mut page = Page::default();
+    page.line(format_args!("{}\n  {}", case.id, case.title));
     let mut line = |name: &str, value: &str| {
-        text.push_str(&format!("  {name:NAME$}  {value}\n"));
+        page.line(format_args!("  {name:NAME$}  {value}"));
     };
     line("scenario", &case.location.to_string());
     line("clause", &format!("{} ({}): {}", clause.id, clause.severity, clause.text));
@@ -116,24 +119,24 @@ fn case_text(case: &Case) -> String {
         line("planted", &format!("`{}`, marked {}", origin.name, origin.token));
     }
     for variant in std::iter::once(&case.main).chain(&case.control) {
-        text.push_str(&variant_text(variant));
+        add_variant(&mut page, variant);
     }
-    text
+    page
 }
 
 /// Width of the first column.
 const NAME: usize = 11;
 
-fn variant_text(variant: &Variant) -> String {
+fn add_variant(page: &mut Page, variant: &Variant) {
     let Variant { name, policy, network, approver, .. } = variant;
-    let mut text = format!(
-        "\n{name} run, policy {}, network {}, approver {}\n",
+    page.line(format_args!(
+        "\n{name} run, policy {}, network {}, approver {}",
         policy.name(),
         network.name(),
         approver.name()
-    );
+    ));
     let mut line = |name: &str, value: &str| {
-        text.push_str(&format!("  {name:NAME$}  {value}\n"));
+        page.line(format_args!("  {name:NAME$}  {value}"));
     };
     for CaseStep::User(prompt) in &variant.steps {
         line("user", &quoted(prompt));
@@ -153,7 +156,6 @@ fn variant_text(variant: &Variant) -> String {
         let asked = expectation_name(&expectation.kind);
         line("expected", &format!("{asked}  [{}]", expectation.clause));
     }
-    text
 }
 
 fn call_text(call: &CaseCall) -> String {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use conform::suite::{Filter, Suite};
 
-use super::{Status, counted, print, say_problems};
+use super::page::{Page, counted};
+use super::{Status, say_problems};
 
 /// Where scenarios are, when no path is named.
 const SCENARIOS: &str = "scenarios";
@@ -60,17 +61,16 @@ impl Selection {
 
 pub(crate) fn main(args: &ListArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
-    let mut text = String::new();
+    let mut page = Page::default();
     for case in &suite.cases {
-        text.push_str(&case.id);
-        text.push('\n');
+        page.line(&case.id);
     }
     if args.excluded {
         for cell in &suite.excluded {
-            text.push_str(&format!("excluded  {}  {}\n", cell.id, cell.reason));
+            page.line(format_args!("excluded  {}  {}", cell.id, cell.reason));
         }
     }
-    print(&text)?;
+    page.print()?;
     if suite.cases.is_empty() {
         anstream::eprintln!("{NOTHING_SELECTED}");
         return Ok(Status::NothingSelected);

@@ -4,14 +4,13 @@ mod agents;
 mod check;
 mod explain;
 mod list;
+mod page;
 mod run;
 mod serve;
 mod signals;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 /// What a new user wants to know first.
@@ -137,25 +136,6 @@ fn say_error(error: &anyhow::Error) {
         }
     }
     anstream::eprintln!("error: {}", text.trim_end());
-}
-
-/// Prints text to standard output. A reader that has seen enough and went away is no error.
-///
-/// # Errors
-/// The output cannot be written to.
-fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = anstream::stdout();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(()),
-    }
-}
-
-/// A count and its noun.
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Prints what is wrong with documents; says how many errors there are.

@@ -8,8 +8,9 @@ use conform_mock_server::document::Source;
 use conform_mock_server::script;
 use conform_mock_server::serve::{ServeOptions, serve};
 
+use super::page::print;
 use super::signals::signals;
-use super::{Status, print, say_problems};
+use super::{Status, say_problems};
 
 /// What to serve, and where.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! What a run leaves: the report, the record, JUnit, kept folders.
+//! What a run leaves: the report, the record, `JUnit`, kept folders.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

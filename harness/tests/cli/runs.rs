@@ -1,4 +1,4 @@
-//! Runs that go well: the report, the record and JUnit agree, and every run finds the same.
+//! Runs that go well: the report, the record and `JUnit` agree, and every run finds the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -76,15 +76,34 @@ fn check_counts_what_it_looked_at_and_finds_what_is_wrong() {
     insta::assert_snapshot!("check_problems", place.redact(stderr(&output)));
 }
 
+/// What is said of one agent.
+fn paragraph(listing: &str, agent: &str) -> String {
+    let mut lines = listing.lines().skip_while(|line| !line.starts_with(&format!("{agent}  ")));
+    let title = lines.next().unwrap();
+    let rest = lines.take_while(|line| line.starts_with("  "));
+    std::iter::once(title).chain(rest).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn agents_are_listed_with_what_is_here() {
     let place = Place::new();
     place.agent(POLITE);
-    place.write("cache/agents/codex/0.171.0/other.txt", "no manifest");
-    insta::assert_snapshot!("agents", said(&place, &["agents", "list", "--profiles", "profiles"]));
+    let list = ["agents", "list", "--profiles", "profiles"];
+    let listing = said(&place, &list);
+    assert!(
+        paragraph(&listing, "codex").contains("\n  not installed; run `conform agents install")
+    );
+    insta::assert_snapshot!(
+        "agents",
+        ["lab", "mine"].map(|name| paragraph(&listing, name)).join("\n")
+    );
+    // What is wrong with one does not keep the others from being shown.
+    place.write("cache/agents/codex/1.2.3/other.txt", "no manifest");
     std::fs::remove_file(place.path("bin/mine")).unwrap();
-    let text = said(&place, &["agents", "list", "--profiles", "profiles"]);
-    assert!(text.contains("not on this machine") && text.contains("\nlab  "), "{text}");
+    let listing = said(&place, &list);
+    let codex = paragraph(&listing, "codex");
+    assert!(codex.contains("1.2.3 (") && codex.contains("install it again"), "{codex}");
+    assert!(paragraph(&listing, "mine").contains("\n  not on this machine: "), "{listing}");
 }
 
 #[test]

@@ -65,8 +65,12 @@ pub(crate) struct RunArgs {
     /// A new folder for the record of the run [default: one below .conform/runs]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) record: Option<PathBuf>,
-    /// Write a report for CI systems, in JUnit form, to this file
-    #[arg(long, value_name = "FILE")]
+    // Not a doc comment: the name would need quotes there, which the help would show.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Write a report for CI systems, in JUnit form, to this file"
+    )]
     pub(crate) junit: Option<PathBuf>,
     /// Which cases get a line as they finish [default: notable on a terminal, else all]
     #[arg(long, value_name = "WHICH", value_enum)]
