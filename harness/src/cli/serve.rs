@@ -38,9 +38,10 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), args.port);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let summary = runtime.block_on(async {
+        // Before anyone is told that there is something to end.
+        let mut end = signals()?;
         let serving = serve(ServeOptions { listen, script }).await?;
         print(&format!("{}\n", serde_json::to_string(&serving.ready())?))?;
-        let mut end = signals()?;
         let shutdown = async move {
             end.recv().await;
         };
