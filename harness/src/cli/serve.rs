@@ -3,18 +3,20 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use conform_mock_server::document::Source;
 use conform_mock_server::script;
 use conform_mock_server::serve::{ServeOptions, serve};
 
+use super::page::print;
+use super::signals::signals;
 use super::{Status, say_problems};
 
 /// What to serve, and where.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The script
+    /// The script, a YAML file
+    #[arg(value_name = "FILE")]
     script: PathBuf,
     /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, default_value_t = 0)]
@@ -23,8 +25,9 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let name = args.script.display().to_string();
-    let text = std::fs::read_to_string(&args.script)
-        .with_context(|| format!("cannot read the script {name}"))?;
+    let text = std::fs::read_to_string(&args.script).map_err(|error| {
+        anyhow::anyhow!("cannot read the script {name}: {error}; check the path")
+    })?;
     let script = match script::load(&Source::new(name, text)) {
         Ok(script) => script,
         Err(problems) => {
@@ -35,11 +38,12 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), args.port);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let summary = runtime.block_on(async {
+        // Before anyone is told that there is something to end.
+        let mut end = signals()?;
         let serving = serve(ServeOptions { listen, script }).await?;
-        anstream::println!("{}", serde_json::to_string(&serving.ready())?);
-        let shutdown = async {
-            // Without a signal handler there is no way to end but to be killed, which works too.
-            let _ = tokio::signal::ctrl_c().await;
+        print(&format!("{}\n", serde_json::to_string(&serving.ready())?))?;
+        let shutdown = async move {
+            end.recv().await;
         };
         anyhow::Ok(serving.run_until(shutdown).await)
     })?;
