@@ -152,6 +152,7 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         launch,
         executable: &bench.executable,
         defects: &[],
+        path: "/usr/local/bin:/usr/bin:/bin",
         variant: &case.main,
         places: &places,
     };

@@ -13,9 +13,6 @@ use crate::scenario::Network;
 /// The key that agents are given; it opens nothing.
 const FAKE_KEY: &str = "sk-conform-no-key";
 
-/// Where programs are found; the same on every machine, whatever the caller's own path is.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 /// A launch that cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
@@ -66,6 +63,8 @@ pub struct Start<'a> {
     pub executable: &'a Path,
     /// Deliberate defects, for the lab agent.
     pub defects: &'a [String],
+    /// Where it finds programs.
+    pub path: &'a str,
     /// The run.
     pub variant: &'a Variant,
     /// Its folders and the mock's address.
@@ -186,7 +185,7 @@ impl Values for FileValues<'_> {
             "home" => show(&places.home),
             "tmp" => show(&places.tmp),
             "api_key" => FAKE_KEY.to_owned(),
-            "path" => PATH.to_owned(),
+            "path" => self.start.path.to_owned(),
             "policy" => self.start.variant.policy.name().to_owned(),
             _ => return self.policy.values.get(name).cloned(),
         })
@@ -230,6 +229,7 @@ mod tests {
             launch: launch.expect("is declared"),
             executable: Path::new("/agents/codex"),
             defects: &[],
+            path: "/bin",
             variant: &variant,
             places: &fixture::places(),
         };

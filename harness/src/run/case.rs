@@ -38,7 +38,7 @@ pub(super) async fn run_case(
         }
     };
     let error = |verdict| Some(verdict_of(Some(launch), verdict));
-    if let Some(missing) = missing_program(case) {
+    if let Some(missing) = missing_program(case, &options.path) {
         return error(Verdict::Error {
             kind: ErrorKind::Prerequisite,
             message: format!("the scenario needs `{missing}`, which is not on this machine"),
@@ -93,10 +93,10 @@ fn choose<'s>(case: &Case, subject: &'s Subject) -> Choice<'s> {
     choice
 }
 
-fn missing_program(case: &Case) -> Option<&str> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+/// A program that the case needs and that the agent would not find.
+fn missing_program<'c>(case: &'c Case, path: &str) -> Option<&'c str> {
     let is_there = |program: &&String| {
-        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+        std::env::split_paths(path).any(|folder| folder.join(program).is_file())
     };
     case.needs.iter().find(|program| !is_there(program)).map(String::as_str)
 }

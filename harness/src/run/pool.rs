@@ -27,6 +27,8 @@ pub struct Options {
     pub case_parent: PathBuf,
     /// Whether case folders stay.
     pub keep: bool,
+    /// Where agents find programs.
+    pub path: String,
     /// The executable that serves as keeper: this program itself.
     pub keeper: PathBuf,
     /// How often each case runs; at least 1.

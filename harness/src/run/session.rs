@@ -103,6 +103,7 @@ impl Session<'_> {
             launch: self.launch,
             executable: &self.subject.executable,
             defects: &self.subject.defects,
+            path: &self.options.path,
             variant: self.variant,
             places: &places,
         };
