@@ -208,6 +208,7 @@ async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
         keep: args.keep,
         keeper,
         repeat: args.repeat.get(),
+        filtered: !args.selection.filter.is_empty(),
     };
     Ok(Some((options, description)))
 }
