@@ -221,7 +221,7 @@ fn header(args: &RunArgs, plan: &Plan, isolation: String) -> Header {
         agents: plan
             .subjects
             .iter()
-            .filter_map(|subject| Some(subject.reference(subject.profile.drivers.first()?)))
+            .map(|subject| subject.reference(subject.profile.drivers.first()))
             .collect(),
         selection: args.selection.paths.iter().map(|path| path.display().to_string()).collect(),
         cases: plan.cases.len() * plan.subjects.len(),

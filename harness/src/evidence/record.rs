@@ -6,7 +6,6 @@ use conform_reports::record::{
     ApprovalRecord, FileChange, OriginSighting, RequestRecord, RunEvidence, SegmentRecord,
     SinkRecord, Tokens,
 };
-
 use serde_json::Value;
 
 use super::model::{Evidence, ModelRequest, SinkDelivery};

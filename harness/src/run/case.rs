@@ -19,14 +19,25 @@ pub(super) async fn run_case(
     options: &Options,
     interrupt: &Interrupt,
 ) -> Option<Finished> {
+    let verdict_of = |launch, verdict| Finished::unseen(record(case, subject, launch, verdict));
     let launch = match choose(case, subject) {
-        Ok(launch) => launch,
-        Err((launch, reason)) => {
+        Choice::Launch(launch) => launch,
+        Choice::Refused { preferred, reason } => {
             let verdict = Verdict::Skip { reason: reason.to_string() };
-            return Some(Finished::unseen(record(case, subject, launch, verdict)));
+            return Some(verdict_of(Some(preferred), verdict));
+        }
+        Choice::NoDriver => {
+            return Some(verdict_of(
+                None,
+                Verdict::Error {
+                    kind: ErrorKind::ProfileDrift,
+                    message: format!("the profile `{}` has no driver", subject.profile.name),
+                    help: "add a `[[drivers]]` table to it".to_owned(),
+                },
+            ));
         }
     };
-    let error = |verdict| Some(Finished::unseen(record(case, subject, launch, verdict)));
+    let error = |verdict| Some(verdict_of(Some(launch), verdict));
     if let Some(missing) = missing_program(case) {
         return error(Verdict::Error {
             kind: ErrorKind::Prerequisite,
@@ -58,20 +69,28 @@ pub(super) async fn run_case(
     Some(first)
 }
 
-/// The first launch of the profile that can do what the case needs; otherwise the reason why the
-/// preferred one cannot.
-fn choose<'s>(case: &Case, subject: &'s Subject) -> Result<&'s Launch, (&'s Launch, SkipReason)> {
-    let mut refused = None;
+/// How a case can be put to an agent.
+enum Choice<'s> {
+    /// By this launch: the first of the profile that can do what the case needs.
+    Launch(&'s Launch),
+    /// Not at all; the reason is that of the preferred launch.
+    Refused { preferred: &'s Launch, reason: SkipReason },
+    /// The profile has no launch.
+    NoDriver,
+}
+
+fn choose<'s>(case: &Case, subject: &'s Subject) -> Choice<'s> {
+    let mut choice = Choice::NoDriver;
     for launch in &subject.profile.drivers {
-        match applicability(case, &subject.profile, launch) {
-            Ok(()) => return Ok(launch),
-            Err(reason) => {
-                refused.get_or_insert((launch, reason));
+        match (applicability(case, &subject.profile, launch), &choice) {
+            (Ok(()), _) => return Choice::Launch(launch),
+            (Err(reason), Choice::NoDriver) => {
+                choice = Choice::Refused { preferred: launch, reason };
             }
+            (Err(_), _) => {}
         }
     }
-    // A profile is refused at loading when it has no driver.
-    Err(refused.unwrap_or_else(|| unreachable!("a profile has a driver")))
+    choice
 }
 
 fn missing_program(case: &Case) -> Option<&str> {
@@ -104,7 +123,7 @@ impl Attempt<'_> {
                     message: format!("{variant} run: {problem}"),
                     help: problem.help().to_owned(),
                 };
-                Finished::unseen(record(self.case, self.subject, self.launch, verdict))
+                Finished::unseen(record(self.case, self.subject, Some(self.launch), verdict))
             }
         };
         Some(Finished { kept, ..finished })
@@ -171,14 +190,14 @@ impl Attempt<'_> {
             checks: judgement.checks,
             metrics: judgement.metrics,
             evidence,
-            ..record(self.case, self.subject, self.launch, judgement.verdict)
+            ..record(self.case, self.subject, Some(self.launch), judgement.verdict)
         };
         Finished { bodies, ..Finished::unseen(record) }
     }
 }
 
 /// The record of a case, without evidence.
-fn record(case: &Case, subject: &Subject, launch: &Launch, verdict: Verdict) -> CaseRecord {
+fn record(case: &Case, subject: &Subject, launch: Option<&Launch>, verdict: Verdict) -> CaseRecord {
     CaseRecord {
         case: case.id.clone(),
         title: case.title.clone(),

@@ -64,12 +64,13 @@ pub struct Subject {
 
 impl Subject {
     /// The agent as the record names it, when started by this launch.
-    pub fn reference(&self, launch: &Launch) -> AgentRef {
+    pub fn reference(&self, launch: Option<&Launch>) -> AgentRef {
+        let named = |name: fn(&Launch) -> &'static str| launch.map_or("none", name).to_owned();
         AgentRef {
             name: self.profile.name.clone(),
             version: self.version.clone(),
-            driver: launch.driver.name().to_owned(),
-            wire: launch.wire.name().to_owned(),
+            driver: named(|launch| launch.driver.name()),
+            wire: named(|launch| launch.wire.name()),
             defects: self.defects.clone(),
         }
     }
