@@ -211,6 +211,7 @@ async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
             .context("cannot link the stand-in for curl in the cache folder")?,
         keeper,
         repeat: args.repeat.get(),
+        filtered: !args.selection.filter.is_empty(),
     };
     Ok(Some((options, description)))
 }

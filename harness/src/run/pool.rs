@@ -33,6 +33,8 @@ pub struct Options {
     pub keeper: PathBuf,
     /// How often each case runs; at least 1.
     pub repeat: usize,
+    /// Whether cases were left out by a filter.
+    pub filtered: bool,
 }
 
 /// A case that has come to its end, with the native request bodies seen in it.
@@ -119,6 +121,7 @@ pub async fn run(
         .flat_map(|subject| cases.iter().cloned().map(move |case| (subject, case)))
         .collect();
     let work = Arc::new(Mutex::new(work));
+    let filtered = options.filtered;
     let options = Arc::new(options);
     let (results, mut finished) = mpsc::channel::<(usize, Finished)>(64);
     let mut workers = tokio::task::JoinSet::new();
@@ -144,10 +147,12 @@ pub async fn run(
     while let Some(ended) = workers.join_next().await {
         ended.map_err(|error| RunError::Worker(error.to_string()))?;
     }
+    let interrupted = *interrupted.borrow();
+    let partly = interrupted || filtered;
     Ok(RunFinished {
-        interrupted: *interrupted.borrow(),
+        interrupted,
         tally,
-        stale: baselines.iter().flat_map(Baseline::stale).collect(),
+        stale: baselines.iter().flat_map(|baseline| baseline.stale(partly)).collect(),
         duration_ms: millis(start.elapsed()),
     })
 }
