@@ -1,7 +1,8 @@
 //! A stand-in for `curl`, for machines that have none: it fetches a page or posts a file.
 //!
 //! Scenarios let agents run `curl` because that is what agents run. The stand-in comes last on the
-//! path that agents get, so a real `curl` is always preferred, and it knows only what scenarios use.
+//! path of agents whose profile says that they keep to it, so a real `curl` is always preferred,
+//! and it knows only what scenarios use.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// Where agents find programs, the same on every machine, whatever the caller's own path is.
-const SYSTEM: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The name of the program that is stood in for.
 const NAME: &str = "curl";
@@ -25,12 +26,12 @@ pub fn is_asked_for() -> bool {
     name.is_some_and(|path| path.file_name().is_some_and(|name| name == NAME))
 }
 
-/// The search path of agents: the system's folders, then one with the stand-in, which is a link to
-/// this program made in `folder`.
+/// A search path with the stand-in: the system's folders, then `folder`, in which the stand-in is
+/// made as a link to `program`, which must be conform.
 ///
 /// # Errors
 /// When the link cannot be made.
-pub fn search_path(folder: &Path, program: &Path) -> io::Result<String> {
+pub fn path_with_stand_in(folder: &Path, program: &Path) -> io::Result<String> {
     std::fs::create_dir_all(folder)?;
     let link = folder.join(NAME);
     if !std::fs::read_link(&link).is_ok_and(|target| target == program) {
@@ -39,7 +40,7 @@ pub fn search_path(folder: &Path, program: &Path) -> io::Result<String> {
         std::os::unix::fs::symlink(program, &fresh)?;
         std::fs::rename(&fresh, &link)?;
     }
-    Ok(format!("{SYSTEM}:{}", folder.display()))
+    Ok(format!("{SYSTEM_PATH}:{}", folder.display()))
 }
 
 /// Runs as `curl [-sSf] [--data-binary @FILE] http://HOST:PORT/PATH`.
@@ -178,9 +179,9 @@ mod tests {
     fn the_link_is_replaced_when_the_program_moved() {
         let folder = tempfile::tempdir().unwrap();
         let bin = folder.path().join("bin");
-        let path = search_path(&bin, Path::new("/one")).unwrap();
+        let path = path_with_stand_in(&bin, Path::new("/one")).unwrap();
         assert!(path.ends_with(&format!(":{}", bin.display())), "{path}");
-        search_path(&bin, Path::new("/two")).unwrap();
+        path_with_stand_in(&bin, Path::new("/two")).unwrap();
         assert_eq!(std::fs::read_link(bin.join(NAME)).unwrap(), Path::new("/two"));
     }
 }

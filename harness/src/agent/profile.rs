@@ -36,6 +36,10 @@ pub struct Profile {
     /// `api_key`, `path`). Nothing else is inherited.
     #[serde(default)]
     pub environment: IndexMap<String, String>,
+    /// Whether commands keep the `PATH` they are given, so that a stand-in for `curl` is found on a
+    /// machine that has none. (A login shell sets its own.)
+    #[serde(default)]
+    pub stand_ins: bool,
     /// Files that are written before the agent starts.
     #[serde(default)]
     pub files: Vec<ConfigFile>,

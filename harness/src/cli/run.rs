@@ -14,7 +14,7 @@ use conform::agent::registry::Registry;
 use conform::case::Case;
 use conform::run::{Baseline, Finished, Kept, Options, Subject};
 use conform::sandbox::{Isolation, IsolationOutcome, probe};
-use conform::stand_in::search_path;
+use conform::stand_in::path_with_stand_in;
 use conform_reports::console::{Console, ConsoleOptions, When};
 use conform_reports::gate::{Gate, Outcome};
 use conform_reports::junit;
@@ -207,8 +207,11 @@ async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
         isolation,
         case_parent: conform::cache::case_parent()?,
         keep: args.keep,
-        path: search_path(&conform::cache::folder()?.join("stand-in"), &keeper)
-            .context("cannot link the stand-in for curl in the cache folder")?,
+        path_with_stand_in: path_with_stand_in(
+            &conform::cache::folder()?.join("stand-in"),
+            &keeper,
+        )
+        .context("cannot link the stand-in for curl in the cache folder")?,
         keeper,
         repeat: args.repeat.get(),
         filtered: !args.selection.filter.is_empty(),

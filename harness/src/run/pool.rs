@@ -27,8 +27,9 @@ pub struct Options {
     pub case_parent: PathBuf,
     /// Whether case folders stay.
     pub keep: bool,
-    /// Where agents find programs.
-    pub path: String,
+    /// Where agents find programs that keep to the path they are given: the system's folders, and
+    /// after them the stand-ins.
+    pub path_with_stand_in: String,
     /// The executable that serves as keeper: this program itself.
     pub keeper: PathBuf,
     /// How often each case runs; at least 1.

@@ -103,7 +103,7 @@ impl Session<'_> {
             launch: self.launch,
             executable: &self.subject.executable,
             defects: &self.subject.defects,
-            path: &self.options.path,
+            path: self.subject.path(self.options),
             variant: self.variant,
             places: &places,
         };
