@@ -51,13 +51,10 @@ fn an_agent_that_hangs_meets_the_time_limit_and_is_gone() {
 }
 
 #[test]
-fn an_agent_that_prints_garbage_has_no_final_text() {
+fn an_agent_that_prints_garbage_is_no_verdict_on_it() {
     let garbage = "ask look\nhead -c 3000 /dev/urandom\necho '{\"type\": [\"final\"'\n";
-    let place = Place::new();
-    place.agent_with(LINES, garbage);
-    let output = place.run(&[]);
-    assert_eq!(output.status.code(), Some(1), "{}", place.said(&output));
-    assert_eq!(place.record().cases[0].evidence[0].final_text, None);
+    let (said, kind) = error_of(LINES, garbage);
+    assert_eq!(kind, ErrorKind::Output, "{said}");
     let (said, kind) = error_of(DIALOGUE, "echo '<html>'\ncat > /dev/null\n");
     assert_eq!(kind, ErrorKind::Output, "{said}");
     insta::assert_snapshot!(said);
