@@ -6,6 +6,7 @@ mod explain;
 mod list;
 mod run;
 mod serve;
+mod stop;
 
 use std::process::ExitCode;
 

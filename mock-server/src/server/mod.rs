@@ -4,6 +4,8 @@
 mod answer;
 mod builder;
 mod connection;
+mod control;
+mod dispatch;
 mod endpoint;
 mod handle;
 mod lookup;
@@ -11,9 +13,13 @@ mod matching;
 mod reply_body;
 mod request_body;
 mod routing;
+mod session;
+mod sessions;
 mod state;
 mod verify;
 
 pub use builder::{Builder, StartError};
+pub use control::{BadToken, Control, Token};
 pub use handle::MockServer;
+pub use session::{BadSessionKey, Session, SessionKey};
 pub use verify::{Mismatch, Report};
