@@ -84,6 +84,7 @@ pub mod capture;
 pub mod document;
 pub mod gate;
 pub mod journal;
+pub mod record;
 pub mod script;
 pub mod serve;
 pub mod server;

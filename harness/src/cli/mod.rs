@@ -4,6 +4,7 @@ mod agents;
 mod check;
 mod explain;
 mod list;
+mod record;
 mod run;
 mod serve;
 mod stop;
@@ -37,6 +38,8 @@ enum Command {
     Agents(agents::AgentsArgs),
     /// Serve a script as a model server
     Serve(serve::ServeArgs),
+    /// Record what a real model service says as a script
+    Record(record::RecordArgs),
     /// The built-in reference agent
     #[command(disable_help_flag = true)]
     LabAgent {
@@ -93,6 +96,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => explain::main(&args),
         Command::Agents(args) => agents::main(args),
         Command::Serve(args) => serve::main(&args),
+        Command::Record(args) => record::main(&args),
         Command::LabAgent { arguments } => {
             let name = std::ffi::OsString::from("lab-agent");
             return conform_lab_agent::main(std::iter::once(name).chain(arguments));

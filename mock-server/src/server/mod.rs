@@ -20,6 +20,8 @@ mod verify;
 
 pub use builder::{Builder, StartError};
 pub use control::{BadToken, Control, Token};
+pub(crate) use endpoint::model_wire;
 pub use handle::MockServer;
+pub(crate) use request_body::decoded;
 pub use session::{BadSessionKey, Session, SessionKey};
 pub use verify::{Mismatch, Report};
