@@ -128,13 +128,12 @@ impl Inner {
                     self.put("turns:\n");
                 }
                 self.figures.turns += 1;
-                let mut text = format!("  # {}\n", one_line(about));
+                self.put(&format!("  # {}\n", one_line(about)));
                 for part in left_out {
-                    text.push_str(&format!("  # left out: {}\n", one_line(part)));
+                    self.put(&format!("  # left out: {}\n", one_line(part)));
                     self.figures.missing.push(format!("{about}: {part}"));
                 }
-                text.push_str(&turn_of(reply));
-                self.put(&text);
+                self.put(&turn_of(reply));
             }
             Entry::Gap { about, reason } => {
                 self.put(&format!("  # {}: not recorded: {}\n", one_line(about), one_line(reason)));

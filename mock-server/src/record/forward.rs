@@ -51,7 +51,7 @@ pub(super) async fn forward(
     recorder: Arc<Recorder>,
     mut request: Request<Incoming>,
 ) -> Response<PassedBody> {
-    if request.headers().contains_key(header::UPGRADE) {
+    if asks_for_websocket(request.headers()) {
         // Clients that can take a reply as events do so after this status.
         let message = "WebSocket is not recorded; have the client use HTTP";
         let status = StatusCode::UPGRADE_REQUIRED;
@@ -86,6 +86,13 @@ pub(super) async fn forward(
             refuse(StatusCode::BAD_GATEWAY, "conform_upstream_unreachable", &message)
         }
     }
+}
+
+fn asks_for_websocket(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::UPGRADE).iter();
+    values.filter_map(|value| value.to_str().ok()).any(|value| {
+        value.split(',').any(|protocol| protocol.trim().eq_ignore_ascii_case("websocket"))
+    })
 }
 
 fn drop_hop_by_hop(headers: &mut HeaderMap) {

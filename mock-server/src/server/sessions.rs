@@ -118,12 +118,10 @@ impl Sessions {
             };
         }
         if let Some(value) = headers.get(SESSION_HEADER) {
-            return match value.to_str().ok().and_then(|name| self.named(name)) {
+            let name = String::from_utf8_lossy(value.as_bytes());
+            return match self.named(&name) {
                 Some(session) => Choice::Session(session, None),
-                None => {
-                    let name = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                    Choice::Unknown { name }
-                }
+                None => Choice::Unknown { name: name.into_owned() },
             };
         }
         let others = self.others();

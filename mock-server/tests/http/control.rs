@@ -113,7 +113,7 @@ async fn what_is_wrong_with_a_script_is_said_and_changes_nothing() {
 #[tokio::test]
 async fn refusals_say_what_to_do() {
     let server = start("turns: []", Control::open()).await;
-    let mut shown = String::new();
+    let mut shown = Vec::new();
     for (method, path, body) in [
         (Method::GET, "", ""),
         (Method::GET, "sessions/none", ""),
@@ -127,9 +127,9 @@ async fn refusals_say_what_to_do() {
     ] {
         let name = format!("{method} {path}");
         let (status, answer) = call(&server, method, path, body).await;
-        shown.push_str(&format!("{name}\n{status} {answer}\n\n"));
+        shown.push(format!("{name}\n{status} {answer}\n"));
     }
-    insta::assert_snapshot!(shown);
+    insta::assert_snapshot!(shown.join("\n"));
     let url = format!("{}/__conform/sessions/default/script", server.url());
     let put = |body: Vec<u8>| Client::new().put(&url).body(body).send();
     assert_eq!(put(vec![0xff]).await.unwrap().status(), 400);

@@ -8,6 +8,7 @@ use conform_mock_server::script::{Item, Reply, Script};
 use conform_mock_server::server::MockServer;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use wiremock::matchers::{header, header_exists, method, path};
@@ -109,7 +110,7 @@ async fn play(server: &MockServer, stream: bool, wire: &str) -> Vec<String> {
     played
 }
 
-/// The whole reply without what scripts do not hold: ids that come from places in the script.
+/// The replies without their call ids, which a recording has and its original need not.
 fn replies(script: &Script) -> Vec<Reply> {
     let without_call_ids = |item: &Item| match item {
         Item::Call(call) => {
@@ -210,6 +211,36 @@ async fn traffic_passes_unchanged_but_for_the_connection() {
     let usage = "usage: {input: 1, cached: 0, output: 2, reasoning: 0}";
     assert!(text.contains("say: \"Hello\"") && text.contains(usage), "{text}");
     assert!(!text.contains("secret-cookie") && !text.contains("req_1"), "{text}");
+}
+
+#[tokio::test]
+async fn a_stream_is_passed_on_as_it_comes() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (go_on, told) = oneshot::channel();
+    let first = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"One\"}}]}\n\n";
+    let rest = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let upstream = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"{}") {
+            stream.read_buf(&mut request).await.unwrap();
+        }
+        let head =
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+        stream.write_all(format!("{head}{first}").as_bytes()).await.unwrap();
+        // Nothing more is sent until the client has the first event.
+        told.await.unwrap();
+        stream.write_all(rest.as_bytes()).await.unwrap();
+    });
+    let recorder = Recorder::start(&format!("http://{address}")).await;
+    let mut answer = recorder.post("/chat/completions", &json!({})).await;
+    assert_eq!(answer.chunk().await.unwrap().unwrap(), first);
+    go_on.send(()).unwrap();
+    assert_eq!(answer.text().await.unwrap(), rest);
+    upstream.await.unwrap();
+    let (text, _) = recorder.stop().await;
+    assert_eq!(script(&text).turns[0].reply.items, [Item::message("One")]);
 }
 
 #[tokio::test]

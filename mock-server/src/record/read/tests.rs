@@ -8,7 +8,8 @@ fn read_json(wire: Wire, body: &Value) -> Result<Read, String> {
 }
 
 fn read_events(wire: Wire, events: &[Value]) -> Result<Read, String> {
-    let stream: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let frames: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let stream = frames.concat();
     read(wire, stream.as_bytes())
 }
 

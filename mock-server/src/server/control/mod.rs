@@ -175,7 +175,7 @@ fn respond(
             Ok(live::feed(&found(key)?, after))
         }
         (Resource::Verdict(key), &Method::GET) => {
-            let verdict = view::verdict(&found(key)?, control.client_verdict.as_deref());
+            let verdict = view::verdict(&found(key)?, control.client_verdict.as_ref());
             Ok(json_answer(StatusCode::OK, &verdict))
         }
         _ => Err(ControlError::wrong_method(method, path, resource.allowed())),

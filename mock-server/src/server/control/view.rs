@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::ClientVerdict;
 use crate::journal::{Delivery, Exchange, Missing, Route};
 use crate::server::session::Session;
 
@@ -93,10 +94,7 @@ pub(super) fn delivery(number: u64, delivery: Delivery) -> Value {
 }
 
 /// Whether what happened fits the script; and what is said of the client, if something is.
-pub(super) fn verdict(
-    session: &Session,
-    judge_client: Option<&(dyn Fn(&[Exchange]) -> Value + Send + Sync)>,
-) -> Value {
+pub(super) fn verdict(session: &Session, judge_client: Option<&ClientVerdict>) -> Value {
     let state = session.state();
     let unused: Vec<Value> = state
         .unused_turns()
