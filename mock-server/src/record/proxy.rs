@@ -46,12 +46,12 @@ pub enum RecordError {
         address: SocketAddr,
     },
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}; choose another port, or 0 for a free one")]
+    #[error("cannot listen on {address}: {reason}; choose another port, or 0 for a free one")]
     Listen {
         /// The address asked for.
         address: SocketAddr,
         /// The system's reason.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The file exists.
     #[error("{} exists already; name another file, or say that it may be replaced", path.display())]
@@ -60,20 +60,20 @@ pub enum RecordError {
         path: PathBuf,
     },
     /// The file cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {reason}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// The system's reason.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The certificates that the machine trusts cannot be read.
-    #[error("cannot read the certificates that this machine trusts, to reach {upstream}: {source}")]
+    #[error("cannot read the certificates that this machine trusts, to reach {upstream}: {reason}")]
     Certificates {
         /// The real service.
         upstream: Upstream,
         /// The system's reason.
-        source: io::Error,
+        reason: io::Error,
     },
 }
 
@@ -121,9 +121,9 @@ pub async fn record(options: RecordOptions) -> Result<Recording, RecordError> {
     }
     let connector = HttpsConnectorBuilder::new();
     let connector = if upstream.is_encrypted() {
-        connector.with_native_roots().map_err(|source| {
+        connector.with_native_roots().map_err(|reason| {
             let upstream = upstream.clone();
-            RecordError::Certificates { upstream, source }
+            RecordError::Certificates { upstream, reason }
         })?
     } else {
         // No certificate is needed, so a machine that has none will do.
@@ -133,14 +133,14 @@ pub async fn record(options: RecordOptions) -> Result<Recording, RecordError> {
     };
     let connector = connector.https_or_http().enable_http1().build();
     let client = Client::builder(TokioExecutor::new()).build(connector);
-    let cannot_listen = |source| RecordError::Listen { address, source };
+    let cannot_listen = |reason| RecordError::Listen { address, reason };
     let listener = TcpListener::bind(address).await.map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
-    let cassette = Cassette::create(&out, replace).map_err(|source| {
+    let cassette = Cassette::create(&out, replace).map_err(|reason| {
         let path = out.clone();
-        match source.kind() {
+        match reason.kind() {
             io::ErrorKind::AlreadyExists => RecordError::Exists { path },
-            _ => RecordError::Write { path, source },
+            _ => RecordError::Write { path, reason },
         }
     })?;
     let recorder = Recorder { upstream, client, scrubber, cassette: Arc::new(cassette) };
@@ -187,7 +187,7 @@ impl Recording {
             .recorder
             .cassette
             .end()
-            .map_err(|source| RecordError::Write { path: self.out, source })?;
+            .map_err(|reason| RecordError::Write { path: self.out, reason })?;
         Ok(RecordSummary { turns, missing })
     }
 }

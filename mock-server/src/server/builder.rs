@@ -49,14 +49,14 @@ pub enum StartError {
     },
     /// The journal's folder cannot be written to.
     #[error(
-        "the journal cannot spill to {}: {source}; name a folder that exists and can be written to",
+        "the journal cannot spill to {}: {reason}; name a folder that exists and can be written to",
         folder.display()
     )]
     Spill {
         /// The folder.
         folder: PathBuf,
         /// The system's reason.
-        source: io::Error,
+        reason: io::Error,
     },
     /// A page's content type cannot be sent.
     #[error("page `{page}` has a content type that is no header value: {content_type:?}")]
@@ -141,7 +141,7 @@ impl Builder {
     pub async fn start(self) -> Result<MockServer, StartError> {
         if let Some(folder) = &self.limits.spill {
             tempfile::tempfile_in(folder)
-                .map_err(|source| StartError::Spill { folder: folder.clone(), source })?;
+                .map_err(|reason| StartError::Spill { folder: folder.clone(), reason })?;
         }
         let state = State::new(self.script, self.gates, self.limits.clone())?;
         let listener = match self.place {
