@@ -69,7 +69,7 @@ pub enum Route {
         /// Sink name.
         name: String,
     },
-    /// Anything else: answered 404.
+    /// Anything else: answered 404, or 405 where the path takes other methods only.
     Unknown,
 }
 
@@ -156,7 +156,7 @@ pub struct Served {
 pub enum Delivery {
     /// Waiting for a gate, or being written.
     Pending,
-    /// Every byte was handed to the connection.
+    /// Every byte was written to the connection.
     Complete,
     /// The client went away first.
     Abandoned,

@@ -34,6 +34,7 @@ const FILTER: &str = "injection.matrix.*.careful.*";
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let conform = arguments.next().context("usage: harness CONFORM-BINARY [AGENT] [JOBS]")?;
+    let conform = std::fs::canonicalize(&conform).context(conform)?.display().to_string();
     let agent = arguments.next().unwrap_or_else(|| "codex".to_owned());
     let jobs: usize = arguments.next().map_or(Ok(2), |jobs| jobs.parse())?;
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -151,6 +152,7 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         launch,
         executable: &bench.executable,
         defects: &[],
+        path: "/usr/local/bin:/usr/bin:/bin",
         variant: &case.main,
         places: &places,
     };

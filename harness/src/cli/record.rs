@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use conform_mock_server::record::{RecordOptions, RecordSummary, Scrubber, Upstream, record};
 
-use super::{Status, stop};
+use super::Status;
+use super::page::{counted, print};
+use super::signals::signals;
 
 /// What to record, and where.
 #[derive(Debug, Args)]
@@ -39,13 +41,13 @@ pub(crate) fn main(args: &RecordArgs) -> anyhow::Result<Status> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let RecordSummary { turns, missing } = runtime.block_on(async {
+        // Before anyone is told that there is something to end.
+        let mut end = signals()?;
         let recording = record(options).await?;
-        // Before the line is printed: who reads it may send the signal at once.
-        let stop = stop::asked()?;
-        anstream::println!("{}", serde_json::to_string(&recording.ready())?);
-        anyhow::Ok(recording.run_until(stop).await?)
+        print(&format!("{}\n", serde_json::to_string(&recording.ready())?))?;
+        anyhow::Ok(recording.run_until(async { end.recv().await }).await?)
     })?;
-    anstream::eprintln!("{turns} turns recorded in {}", args.out.display());
+    anstream::eprintln!("{} recorded in {}", counted(turns, "turn"), args.out.display());
     for missing in missing {
         anstream::eprintln!("warning: not in the script: {missing}");
     }

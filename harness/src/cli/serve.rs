@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use conform_mock_server::document::Source;
 use conform_mock_server::journal::JournalLimits;
@@ -11,12 +10,15 @@ use conform_mock_server::script;
 use conform_mock_server::serve::{ServeOptions, SessionSummary, Summary, serve};
 use conform_mock_server::server::Token;
 
-use super::{Status, say_problems, stop};
+use super::page::{counted, print};
+use super::signals::signals;
+use super::{Status, say_problems};
 
 /// What to serve, and where.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The script of the default session
+    /// The script of the default session, a YAML file
+    #[arg(value_name = "FILE")]
     script: PathBuf,
     /// Port; 0 takes a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -40,8 +42,9 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let name = args.script.display().to_string();
-    let text = std::fs::read_to_string(&args.script)
-        .with_context(|| format!("cannot read the script {name}"))?;
+    let text = std::fs::read_to_string(&args.script).map_err(|error| {
+        anyhow::anyhow!("cannot read the script {name}: {error}; check the path")
+    })?;
     let script = match script::load(&Source::new(name, text)) {
         Ok(script) => script,
         Err(problems) => {
@@ -61,11 +64,11 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let summary = runtime.block_on(async {
+        // Before anyone is told that there is something to end.
+        let mut end = signals()?;
         let serving = serve(options).await?;
-        // Before the line is printed: who reads it may send the signal at once.
-        let stop = stop::asked()?;
-        anstream::println!("{}", serde_json::to_string(&serving.ready())?);
-        anyhow::Ok(serving.run_until(stop).await)
+        print(&format!("{}\n", serde_json::to_string(&serving.ready())?))?;
+        anyhow::Ok(serving.run_until(async { end.recv().await }).await)
     })?;
     Ok(sum_up(&summary))
 }
@@ -73,12 +76,13 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
 fn sum_up(summary: &Summary) -> Status {
     for session in &summary.sessions {
         let SessionSummary { key, counts, unused, mismatches } = session;
+        let requests = usize::try_from(counts.exchanges).unwrap_or(usize::MAX);
         anstream::eprintln!(
-            "session {key}: {} requests, {} answered by the script, {} turns unused, {} mismatches",
-            counts.exchanges,
+            "session {key}: {}, {} answered by the script, {} unused, mismatches: {}",
+            counted(requests, "request"),
             counts.served,
-            unused.len(),
-            mismatches.len()
+            counted(unused.len(), "turn"),
+            mismatches.len(),
         );
         for mismatch in mismatches {
             anstream::eprintln!("- {mismatch}");

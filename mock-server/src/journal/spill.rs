@@ -36,7 +36,8 @@ impl Spill {
         Ok(Self { records, index, end: MAGIC.len() as u64 })
     }
 
-    /// Adds an exchange. When this fails, nothing was added.
+    /// Adds an exchange, in the place of the one that has its number, if there is one. When this
+    /// fails, nothing was added.
     pub(super) fn write(&mut self, exchange: &Exchange) -> io::Result<()> {
         let json = serde_json::to_vec(exchange)?;
         let too_long = |_| io::Error::new(ErrorKind::InvalidInput, "it has too many headers");

@@ -53,14 +53,29 @@ impl Store {
         number
     }
 
-    /// Changes how far an answer got. One that has ended does not change again, so an exchange
-    /// that left memory never needs it.
+    /// Changes how far an answer got. An exchange that was dropped keeps nothing that could change.
     pub(super) fn set_delivery(&mut self, number: u64, delivery: Delivery) {
-        let Ok(index) = self.find(number) else { return };
-        if let Route::Model(model) = &mut self.recent[index].route {
-            self.counts.delivered(model.delivery, delivery);
+        if let Ok(index) = self.find(number) {
+            if let Route::Model(model) = &mut self.recent[index].route {
+                self.counts.delivered(model.delivery, delivery);
+                model.delivery = delivery;
+            }
+        } else if let Err(error) = self.rewrite(number, delivery) {
+            self.trouble.get_or_insert_with(|| {
+                format!("exchange {number} could not be written again: {error}")
+            });
+        }
+    }
+
+    /// Changes how far an answer got that was taken for complete and whose exchange is in the file:
+    /// the client left at the very end after all.
+    fn rewrite(&mut self, number: u64, delivery: Delivery) -> std::io::Result<()> {
+        let Some(spill) = &mut self.spill else { return Ok(()) };
+        let Some(mut exchange) = spill.read(number)? else { return Ok(()) };
+        if let Route::Model(model) = &mut exchange.route {
             model.delivery = delivery;
         }
+        spill.write(&exchange)
     }
 
     pub(super) fn get(&self, number: u64) -> Result<Option<Exchange>, Missing> {

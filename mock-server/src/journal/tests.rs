@@ -148,6 +148,22 @@ fn what_is_not_settled_stays_until_it_is() {
 }
 
 #[test]
+fn an_answer_that_was_abandoned_at_the_very_end_is_corrected_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::new(limits(0, Some(&folder)));
+    journal.append(model(served(), Delivery::Complete));
+    journal.append(model(served(), Delivery::Complete));
+    assert_eq!(journal.counts().spilled, 2);
+    let before = journal.get(1).unwrap().unwrap();
+    journal.set_delivery(1, Delivery::Abandoned);
+    let after = journal.get(1).unwrap().unwrap();
+    assert_eq!(journal.delivery(1), Ok(Some(Delivery::Abandoned)));
+    assert_eq!((before.headers, before.body), (after.headers, after.body));
+    assert_eq!(journal.delivery(2), Ok(Some(Delivery::Complete)));
+    assert_eq!(journal.counts().exchanges, 2);
+}
+
+#[test]
 fn bytes_are_bounded_as_well() {
     let journal = Journal::new(JournalLimits { bytes: 1024 * 1024, ..JournalLimits::NONE });
     for _ in 0..100 {

@@ -16,8 +16,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::delivery::Endings;
 use super::dispatch::dispatch;
 use super::sessions::Sessions;
+use super::socket::Socket;
 
 /// The task that accepts connections.
 #[derive(Debug)]
@@ -88,15 +90,19 @@ async fn recover(error: &io::Error) {
 
 /// Answers the requests of one connection, one after another.
 pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, sessions: Arc<Sessions>) {
+    let endings = Endings::default();
     let service = service_fn(|request| {
-        let sessions = Arc::clone(&sessions);
-        async move { Ok::<_, Infallible>(dispatch(&sessions, request).await) }
+        let (sessions, endings) = (Arc::clone(&sessions), endings.clone());
+        async move { Ok::<_, Infallible>(dispatch(&sessions, request, endings).await) }
     });
+    let socket = TokioIo::new(Socket::new(stream, endings.clone()));
     // An error means that the client left or sent something that is not HTTP. Whether an answer
-    // reached it is in the journal: the reply's body notes it when it is dropped.
+    // reached it is in the journal: what follows each answer notes it when it is dropped.
     let _ = http1::Builder::new()
         // A clock in the headers would make two runs differ.
         .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
+        // The socket must see where a chunk ends.
+        .writev(true)
+        .serve_connection(socket, service)
         .await;
 }

@@ -6,6 +6,7 @@ use hyper::body::Incoming;
 
 use super::answer::{answer, error, record};
 use super::control::{self, LiveBody};
+use super::delivery::Endings;
 use super::reply_body::ReplyBody;
 use super::request_body;
 use super::sessions::{Choice, Sessions};
@@ -16,10 +17,11 @@ use crate::wire::{ApiError, Envelope};
 /// The body of any answer: that of a reply, or a feed of the control API.
 pub(super) type AnswerBody = Either<ReplyBody, LiveBody>;
 
-/// Answers a request.
+/// Answers a request. `endings` are those of its connection.
 pub(super) async fn dispatch(
     sessions: &Sessions,
     mut request: Request<Incoming>,
+    endings: Endings,
 ) -> Response<AnswerBody> {
     if let Some(control) = &sessions.control
         && let Some(path) = control::path(request.uri().path()).map(str::to_owned)
@@ -39,7 +41,7 @@ pub(super) async fn dispatch(
     let run = session.run();
     let envelope = Envelope::asked_for(request.headers());
     let response = tokio::select! {
-        response = answer(&run.state, request) => response,
+        response = answer(&run.state, request, endings) => response,
         () = run.over() => {
             let message = format!(
                 "the session `{}` was started afresh or taken away before this request was \

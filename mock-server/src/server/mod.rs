@@ -5,6 +5,7 @@ mod answer;
 mod builder;
 mod connection;
 mod control;
+mod delivery;
 mod dispatch;
 mod endpoint;
 mod handle;
@@ -15,6 +16,7 @@ mod request_body;
 mod routing;
 mod session;
 mod sessions;
+mod socket;
 mod state;
 mod verify;
 

@@ -16,6 +16,10 @@ use super::{AnswerBody, view};
 use crate::journal::{Delivery, Journal, Route};
 use crate::server::session::Session;
 
+/// How many of the last exchanges are followed even after their answers seem complete: a client
+/// may have left at the very end.
+const FOLLOWED: u64 = 256;
+
 /// The body of a feed.
 pub(in crate::server) type LiveBody =
     StreamBody<Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Infallible>> + Send>>>;
@@ -64,7 +68,7 @@ struct Feed {
     changes: watch::Receiver<u64>,
     /// The last exchange told of.
     last: u64,
-    /// The exchanges told of whose answers have not ended.
+    /// The exchanges told of whose answers may still get another state.
     pending: BTreeMap<u64, Delivery>,
     /// Events found and not yet handed out.
     ready: VecDeque<Bytes>,
@@ -103,22 +107,20 @@ impl Feed {
     /// Finds what is new: one more exchange at most, and every change of delivery.
     fn look(&mut self) {
         let (journal, ready) = (&self.journal, &mut self.ready);
+        let last = self.last;
         self.pending.retain(|number, before| {
-            // An exchange leaves memory only after its answer has ended.
             let Ok(Some(now)) = journal.delivery(*number) else { return false };
             if now != *before {
                 *before = now;
                 ready.push_back(event("delivery", None, &view::delivery(*number, now)));
             }
-            now == Delivery::Pending
+            now == Delivery::Pending || number + FOLLOWED > last
         });
         let number = self.last + 1;
         match self.journal.get(number) {
             Ok(None) => return,
             Ok(Some(exchange)) => {
-                if let Route::Model(model) = &exchange.route
-                    && !exchange.is_settled()
-                {
+                if let Route::Model(model) = &exchange.route {
                     self.pending.insert(number, model.delivery);
                 }
                 let shown = view::exchange(&exchange);
