@@ -8,7 +8,7 @@ use http::HeaderValue;
 use super::builder::StartError;
 use super::routing::Queues;
 use crate::gate::Gates;
-use crate::journal::Journal;
+use crate::journal::{Journal, JournalLimits};
 use crate::script::{Reply, Script, header_problem};
 
 /// The largest request body taken, before and after decoding.
@@ -28,7 +28,11 @@ impl State {
     ///
     /// # Errors
     /// When the script holds something that cannot be sent.
-    pub(super) fn new(script: Script, gates: Gates) -> Result<Self, StartError> {
+    pub(super) fn new(
+        script: Script,
+        gates: Gates,
+        limits: JournalLimits,
+    ) -> Result<Self, StartError> {
         for turn in &script.turns {
             check_headers(&turn.reply, || format!("turn `{}`", turn.label))?;
         }
@@ -43,8 +47,24 @@ impl State {
                 });
             }
         }
+        Ok(Self::start(script, gates, limits))
+    }
+
+    /// The same script from its start: every turn waits, every gate is shut, nothing has arrived.
+    pub(super) fn afresh(&self, limits: JournalLimits) -> Self {
+        Self::start(self.script.clone(), Gates::default(), limits)
+    }
+
+    fn start(script: Script, gates: Gates, limits: JournalLimits) -> Self {
         let queues = Mutex::new(Queues::new(&script));
-        Ok(Self { script, gates, journal: Journal::default(), started: Instant::now(), queues })
+        let journal = Journal::new(limits);
+        Self { script, gates, journal, started: Instant::now(), queues }
+    }
+
+    /// The turns that no request has taken: index and label.
+    pub(super) fn unused_turns(&self) -> Vec<(usize, String)> {
+        let unused = self.queues().unused();
+        unused.into_iter().map(|turn| (turn, self.script.turns[turn].label.clone())).collect()
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
