@@ -1,17 +1,34 @@
 //! The journal: everything that reached the server, in order, and what became of it.
+//!
+//! A journal grows without bound unless [`JournalLimits`] are set. With them, the oldest exchanges
+//! leave memory: into a file, from which they are read back on demand, or, without a folder for
+//! that file, for good. What is gone is counted, and no count is ever less than exact.
+
+mod counts;
+mod limits;
+mod spill;
+mod store;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub use counts::Counts;
+pub use limits::{JournalLimits, Missing};
+
 use crate::script::Purpose;
 use crate::wire::Wire;
+use store::Store;
 
 /// One request and its answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// Position in the journal, from 1.
     pub number: u64,
@@ -26,13 +43,15 @@ pub struct Exchange {
     /// Headers in order, names in lower case; credentials are replaced by `[redacted]`.
     pub headers: Vec<(String, String)>,
     /// The body after content decoding.
+    #[serde(skip)]
     pub body: Bytes,
     /// What kind of request it was, with what is known of each kind.
     pub route: Route,
 }
 
 /// Where a request went.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Route {
     /// A model endpoint.
     Model(ModelExchange),
@@ -58,15 +77,16 @@ pub enum Route {
     SocketMessage {
         /// The connection's number, from 1.
         connection: u64,
-        /// The message's `type`; empty when it has none.
+        /// The message's `type`.
+        #[serde(rename = "type")]
         kind: String,
     },
-    /// Anything else: answered 404.
+    /// Anything else: answered 404, or 405 where the path takes other methods only.
     Unknown,
 }
 
 /// A request to upgrade to a `WebSocket`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upgrade {
     /// The connection's number, from 1, in the order in which clients ask.
     pub connection: u64,
@@ -75,7 +95,8 @@ pub struct Upgrade {
 }
 
 /// The answer to an upgrade request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Handshake {
     /// Waiting for a gate.
     Pending,
@@ -91,7 +112,8 @@ pub enum Handshake {
 }
 
 /// A question about the service.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "lookup", rename_all = "kebab-case")]
 pub enum Lookup {
     /// `GET {any prefix}/models`.
     Models,
@@ -105,7 +127,7 @@ pub enum Lookup {
 }
 
 /// A request to a model endpoint.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelExchange {
     /// The wire it came over.
     pub wire: Wire,
@@ -114,15 +136,11 @@ pub struct ModelExchange {
     /// The body as JSON; `None` when it could not be parsed (the outcome is then
     /// [`Outcome::Malformed`]).
     pub json: Option<Arc<Value>>,
-    /// The body that the request stands for, which alone is to be judged: where it continues an
-    /// earlier response, the whole history along the chain is in `input` (the earlier effective
-    /// input, that response's output items, then the new input), and `previous_response_id` and
-    /// the fields that only steer a `WebSocket` are gone. The body as sent in all other cases.
-    ///
-    /// `None` when there is no such body: the body is no JSON, or the response that it continues
-    /// is not known to the server.
-    pub effective: Option<Arc<Value>>,
+    /// What the request stands for; see [`effective`](Self::effective).
+    #[serde(default, skip_serializing_if = "Effective::is_as_sent")]
+    pub effective: Effective,
     /// The `WebSocket` connection that it came over, by its number; `None` over plain HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<u64>,
     /// What was answered.
     pub outcome: Outcome,
@@ -130,8 +148,45 @@ pub struct ModelExchange {
     pub delivery: Delivery,
 }
 
+impl ModelExchange {
+    /// The body that the request stands for, which alone is to be judged: where it continues an
+    /// earlier response, the whole history along the chain is in `input` (the earlier effective
+    /// input, that response's output items, then the new input), and `previous_response_id` and
+    /// the fields that only steer a `WebSocket` are gone. The body as sent in all other cases.
+    ///
+    /// `None` when there is no such body: the body is no JSON, or the response that it continues
+    /// is not known to the server.
+    pub fn effective(&self) -> Option<&Arc<Value>> {
+        match &self.effective {
+            Effective::AsSent => self.json.as_ref(),
+            Effective::Rebuilt(body) => Some(body),
+            Effective::Unknown => None,
+        }
+    }
+}
+
+/// What a model request stands for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effective {
+    /// The body as it was sent.
+    #[default]
+    AsSent,
+    /// This body: it continues an earlier response, or has fields that only steer a `WebSocket`.
+    Rebuilt(Arc<Value>),
+    /// It continues a response that is not known to the server.
+    Unknown,
+}
+
+impl Effective {
+    fn is_as_sent(&self) -> bool {
+        *self == Self::AsSent
+    }
+}
+
 /// What the server did with a model request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Outcome {
     /// A scripted turn was given.
     Served(Served),
@@ -174,7 +229,7 @@ pub enum Outcome {
 }
 
 /// A scripted turn as it was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
     /// Index into [`Script::turns`](crate::script::Script::turns).
     pub turn: usize,
@@ -187,16 +242,33 @@ pub struct Served {
 }
 
 /// How far an answer got on its way to the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Delivery {
     /// Waiting for a gate, or being written.
     Pending,
-    /// Every byte was handed to the connection.
+    /// Every byte was written to the connection.
     Complete,
     /// The client went away first.
     Abandoned,
     /// A scripted fault ended it.
     Cut,
+}
+
+impl Exchange {
+    /// Whether nothing about it changes any more: its answer has ended, or it never had one that
+    /// is followed.
+    pub fn is_settled(&self) -> bool {
+        match &self.route {
+            Route::Model(model) => model.delivery != Delivery::Pending,
+            Route::Upgrade(upgrade) => upgrade.handshake != Handshake::Pending,
+            Route::Lookup(_)
+            | Route::Page { .. }
+            | Route::Sink { .. }
+            | Route::SocketMessage { .. }
+            | Route::Unknown => true,
+        }
+    }
 }
 
 /// The shared, growing list of exchanges.
@@ -207,61 +279,89 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct Inner {
-    exchanges: Mutex<Vec<Exchange>>,
+    store: Mutex<Store>,
     changed: watch::Sender<u64>,
 }
 
 impl Default for Journal {
     fn default() -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                exchanges: Mutex::new(Vec::new()),
-                changed: watch::Sender::new(0),
-            }),
-        }
+        Self::new(JournalLimits::default())
     }
 }
 
 impl Journal {
+    /// An empty journal.
+    pub(crate) fn new(limits: JournalLimits) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                store: Mutex::new(Store::new(limits)),
+                changed: watch::Sender::new(0),
+            }),
+        }
+    }
+
     /// Adds an exchange, giving it the next number, which is returned.
-    pub(crate) fn append(&self, mut exchange: Exchange) -> u64 {
-        let number = {
-            let mut exchanges = self.lock();
-            let number = exchanges.len() as u64 + 1;
-            exchange.number = number;
-            exchanges.push(exchange);
-            number
-        };
+    pub(crate) fn append(&self, exchange: Exchange) -> u64 {
+        let number = self.lock().append(exchange);
         self.touch();
         number
     }
 
     /// Changes how far the answer of exchange `number` got.
     pub(crate) fn set_delivery(&self, number: u64, delivery: Delivery) {
-        let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
-        if let Some(Exchange { route: Route::Model(model), .. }) = self.lock().get_mut(index) {
-            model.delivery = delivery;
-        }
+        self.lock().set_delivery(number, delivery);
         self.touch();
     }
 
     /// Changes what was answered to the upgrade request of exchange `number`.
     pub(crate) fn set_handshake(&self, number: u64, handshake: Handshake) {
-        let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
-        if let Some(Exchange { route: Route::Upgrade(upgrade), .. }) = self.lock().get_mut(index) {
-            upgrade.handshake = handshake;
-        }
+        self.lock().set_handshake(number, handshake);
         self.touch();
     }
 
-    /// A copy of everything so far.
+    /// A copy of everything so far, oldest first. What [`counts`](Self::counts) has as dropped is
+    /// not in it, nor what could not be read back; [`iter`](Self::iter) names both.
     pub fn snapshot(&self) -> Vec<Exchange> {
-        self.lock().clone()
+        self.iter().filter_map(Result::ok).collect()
     }
 
-    /// How many exchanges there are.
+    /// Everything so far, oldest first, each looked up when it is asked for.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Exchange, Missing>> + '_ {
+        let length = self.counts().exchanges;
+        (1..=length).filter_map(|number| self.get(number).transpose())
+    }
+
+    /// The exchange with this number; `None` when there is none yet.
+    ///
+    /// # Errors
+    /// When it has been dropped or cannot be read back.
+    pub fn get(&self, number: u64) -> Result<Option<Exchange>, Missing> {
+        self.lock().get(number)
+    }
+
+    /// How far the answer of an exchange got; `None` when there is no such exchange yet, or its
+    /// answer is not followed.
+    ///
+    /// # Errors
+    /// When the exchange has been dropped or cannot be read back.
+    pub fn delivery(&self, number: u64) -> Result<Option<Delivery>, Missing> {
+        self.lock().delivery(number)
+    }
+
+    /// How many exchanges there were, and what became of them. Exact, whatever has left memory.
+    pub fn counts(&self) -> Counts {
+        self.lock().counts()
+    }
+
+    /// Why exchanges were dropped although they were to be kept in a file; `None` when that never
+    /// happened.
+    pub fn trouble(&self) -> Option<String> {
+        self.lock().trouble()
+    }
+
+    /// How many exchanges there are, wherever they are kept.
     pub fn len(&self) -> usize {
-        self.lock().len()
+        usize::try_from(self.counts().exchanges).unwrap_or(usize::MAX)
     }
 
     /// Whether nothing has arrived.
@@ -270,10 +370,12 @@ impl Journal {
     }
 
     /// Waits until the predicate holds for the list of exchanges, looking again after each change.
+    ///
+    /// The list holds the exchanges in memory: all of them, unless the journal has limits.
     pub async fn wait_until(&self, mut predicate: impl FnMut(&[Exchange]) -> bool) {
-        let mut changes = self.inner.changed.subscribe();
+        let mut changes = self.changes();
         loop {
-            if predicate(&self.lock()) {
+            if predicate(self.lock().recent()) {
                 return;
             }
             // The sender lives in `self`, so a change always comes or the wait goes on.
@@ -283,12 +385,17 @@ impl Journal {
         }
     }
 
+    /// Tells of each change from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.inner.changed.subscribe()
+    }
+
     fn touch(&self) {
         self.inner.changed.send_modify(|revision| *revision += 1);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
-        // A panic while the list was locked leaves it whole: pushes are the only change.
-        self.inner.exchanges.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Store> {
+        // A panic while the store was locked leaves it whole: each change is made in one step.
+        self.inner.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

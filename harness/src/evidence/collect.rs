@@ -56,7 +56,7 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         strays: Vec::new(),
         leaks: Vec::new(),
         dialogue: input.dialogue.clone(),
-        problems: Vec::new(),
+        problems: input.dialogue.unanswered.iter().map(|question| unanswered(question)).collect(),
     };
     for exchange in input.journal {
         match &exchange.route {
@@ -94,6 +94,11 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         evidence.calls.extend(states);
     }
     evidence
+}
+
+/// Whatever the agent asked for, it was not told no by the approver: nothing follows from it.
+fn unanswered(question: &str) -> String {
+    format!("the agent asked `{question}`, which its driver cannot answer")
 }
 
 /// The states of the calls of one turn.
@@ -187,14 +192,14 @@ impl Search {
         let (body, capture) = if let Some(sent) = &model.json {
             let continued = sent.get("previous_response_id").filter(|id| !id.is_null());
             let is_lost = matches!(model.outcome, Outcome::PreviousNotFound { .. });
-            if let (None, Some(id), false) = (&model.effective, continued, is_lost) {
+            if let (None, Some(id), false) = (model.effective(), continued, is_lost) {
                 evidence.problems.push(format!(
                     "request {} cannot be judged as a whole: it continues response {id}, which \
                      the mock does not know",
                     exchange.number
                 ));
             }
-            let effective = model.effective.as_ref().unwrap_or(sent);
+            let effective = model.effective().unwrap_or(sent);
             (Arc::clone(effective), capture(model.wire, effective))
         } else {
             let text = String::from_utf8_lossy(&exchange.body).into_owned();

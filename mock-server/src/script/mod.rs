@@ -5,6 +5,7 @@ mod header;
 mod load;
 mod model;
 mod socket;
+mod write;
 
 pub(crate) use header::header_problem;
 pub use load::load;
@@ -15,3 +16,4 @@ pub use model::{
 pub use socket::{
     Connection, ErrorFrame, FaultTarget, Handshake, Refusal, SocketFault, SocketFaultKind,
 };
+pub(crate) use write::turn_of;

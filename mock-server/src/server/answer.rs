@@ -10,35 +10,43 @@ use hyper::body::Incoming;
 use serde_json::Value;
 
 use super::chain::{self, Answered};
+use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
 use super::lookup;
 use super::matching::Question;
-use super::reply_body::{ReplyBody, Tracker};
+use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
+use super::session::Run;
 use super::state::{BODY_LIMIT, State};
 use super::websocket::{self, Opening};
 use crate::capture;
-use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::journal::{Delivery, Effective, Exchange, ModelExchange, Outcome, Route};
 use crate::script::{Purpose, Reply};
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
 ///
-/// Where the answer opens a `WebSocket`, what is to be served on it is left in `opening`.
+/// `endings` are those of its connection. Where the answer opens a `WebSocket`, what is to be served
+/// on it is left in `opening`.
 pub(super) async fn answer(
-    state: &State,
+    run: &Run,
     request: Request<Incoming>,
+    endings: Endings,
     opening: &Opening,
 ) -> Response<ReplyBody> {
     if websocket::is_upgrade(&request) {
-        return websocket::upgrade(state, request, opening).await;
+        return websocket::upgrade(run, request, opening).await;
     }
+    let state = &*run.state;
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) => model(state, &head, body, wire).await,
+        Endpoint::Model(wire) => {
+            let (response, tracker) = model(state, &head, body, wire).await;
+            response.map(|body| body.tracked(tracker, endings))
+        }
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
@@ -86,7 +94,13 @@ fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
     response
 }
 
-async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
+/// The answer of a model endpoint, and what follows it in the journal.
+async fn model(
+    state: &State,
+    head: &Parts,
+    body: RequestBody,
+    wire: Wire,
+) -> (Response<ReplyBody>, Tracker) {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
         Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
@@ -106,10 +120,10 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
         effective: effective(state, wire, &json),
     };
     let Taken { purpose, plan, tracker } = route(state, head, &asked);
-    match plan {
-        Plan::Refuse(refusal) => refused(&refusal, wire, tracker),
+    let response = match plan {
+        Plan::Refuse(refusal) => error(&refusal, wire.envelope(), tracker.exchange()),
         Plan::Reply { reply, gate, ids } => {
-            if let (Wire::Responses, Some(effective)) = (wire, &asked.effective) {
+            if let (Wire::Responses, Some(effective)) = (wire, asked.effective()) {
                 let id = ids.response(wire);
                 state.responses.keep(&Answered::reply(id, effective, &purpose, ids));
             }
@@ -117,24 +131,27 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            tracked(written(&request, &reply, ids), tracker)
+            written(&request, &reply, ids)
         }
-    }
+    };
+    (response, tracker)
 }
 
-/// The body that a request over HTTP stands for; `None` when it continues a response that is not
-/// known. Such a request is answered all the same: only its history cannot be told.
-fn effective(state: &State, wire: Wire, sent: &Arc<Value>) -> Option<Arc<Value>> {
+/// What a request over HTTP stands for. One that continues an unknown response is answered all the
+/// same: only its history cannot be told.
+fn effective(state: &State, wire: Wire, sent: &Value) -> Effective {
     if wire != Wire::Responses {
-        return Some(Arc::clone(sent));
+        return Effective::AsSent;
     }
     match chain::previous_id(sent) {
-        Ok(None) => Some(Arc::clone(sent)),
+        Ok(None) => Effective::AsSent,
         Ok(Some(id)) => {
-            let earlier = state.responses.find(id)?;
-            chain::chained(&state.script, sent, &earlier).ok()
+            let earlier = state.responses.find(id);
+            let body =
+                earlier.and_then(|earlier| chain::chained(&state.script, sent, &earlier).ok());
+            body.map_or(Effective::Unknown, Effective::Rebuilt)
         }
-        Err(_) => None,
+        Err(_) => Effective::Unknown,
     }
 }
 
@@ -148,8 +165,7 @@ pub(super) struct Asked<'a> {
     pub(super) received: Duration,
     pub(super) body: &'a Bytes,
     pub(super) sent: &'a Arc<Value>,
-    /// The body that it stands for, if that can be told.
-    pub(super) effective: Option<Arc<Value>>,
+    pub(super) effective: Effective,
 }
 
 /// A request that was routed and stands in the journal.
@@ -161,13 +177,22 @@ pub(super) struct Taken<'s> {
 }
 
 impl Asked<'_> {
+    /// The body that it stands for, if that can be told.
+    pub(super) fn effective(&self) -> Option<&Arc<Value>> {
+        match &self.effective {
+            Effective::AsSent => Some(self.sent),
+            Effective::Rebuilt(body) => Some(body),
+            Effective::Unknown => None,
+        }
+    }
+
     /// The request as conditions see it.
     pub(super) fn question<'a>(&'a self, head: &'a Parts) -> Question<'a> {
         Question {
             wire: self.wire,
             headers: &head.headers,
             body: self.body,
-            json: self.effective.as_ref().unwrap_or(self.sent),
+            json: self.effective().unwrap_or(self.sent),
             sent: self.sent,
         }
     }
@@ -212,18 +237,19 @@ fn malformed(
     wire: Wire,
     json: Option<Arc<Value>>,
     refusal: &ApiError,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let route = Route::Model(ModelExchange {
         wire,
         purpose: Purpose::main(),
         json,
-        effective: None,
+        effective: Effective::AsSent,
         connection: None,
         outcome: Outcome::Malformed { reason: refusal.message.clone() },
         delivery: Delivery::Pending,
     });
     let number = record(state, head, body, route);
-    refused(refusal, wire, Tracker::new(&state.journal, number))
+    let tracker = Tracker::new(&state.journal, number);
+    (error(refusal, wire.envelope(), tracker.exchange()), tracker)
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -290,14 +316,6 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     let content_type = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
-}
-
-fn refused(refusal: &ApiError, wire: Wire, tracker: Tracker) -> Response<ReplyBody> {
-    tracked(error(refusal, wire.envelope(), tracker.exchange()), tracker)
-}
-
-fn tracked(response: Response<ReplyBody>, tracker: Tracker) -> Response<ReplyBody> {
-    response.map(|body| body.tracked(tracker))
 }
 
 fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {

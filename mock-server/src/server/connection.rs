@@ -16,8 +16,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::answer::answer;
-use super::state::State;
+use super::delivery::Endings;
+use super::dispatch::dispatch;
+use super::sessions::Sessions;
+use super::socket::Socket;
 use super::websocket::Opening;
 
 /// The task that accepts connections.
@@ -46,7 +48,7 @@ impl Drop for Accepting {
 }
 
 /// Accepts connections until told to stop.
-pub(super) fn accept(listener: TcpListener, state: Arc<State>) -> Accepting {
+pub(super) fn accept(listener: TcpListener, sessions: Arc<Sessions>) -> Accepting {
     let (stop, mut stop_asked) = watch::channel(false);
     let (done, stopped) = watch::channel(false);
     let task = tokio::spawn(async move {
@@ -60,7 +62,7 @@ pub(super) fn accept(listener: TcpListener, state: Arc<State>) -> Accepting {
                         // Without it, every small write after the first waits for the client's
                         // delayed acknowledgement. Refused only by a socket that is dead already.
                         let _ = stream.set_nodelay(true);
-                        connections.spawn(serve(stream, Arc::clone(&state)));
+                        connections.spawn(serve(stream, Arc::clone(&sessions)));
                     }
                     Err(error) => recover(&error).await,
                 },
@@ -91,22 +93,30 @@ async fn recover(error: &io::Error) {
 /// for it, serves a `WebSocket` on it.
 pub(super) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    state: Arc<State>,
+    sessions: Arc<Sessions>,
 ) {
-    let opening = Opening::default();
+    let (endings, opening) = (Endings::default(), Opening::default());
     let service = service_fn(|request| {
-        let (state, opening) = (Arc::clone(&state), opening.clone());
-        async move { Ok::<_, Infallible>(answer(&state, request, &opening).await) }
+        let (sessions, endings) = (Arc::clone(&sessions), endings.clone());
+        let opening = opening.clone();
+        async move { Ok::<_, Infallible>(dispatch(&sessions, request, endings, &opening).await) }
     });
+    let socket = TokioIo::new(Socket::new(stream, endings.clone()));
     // An error means that the client left or sent something that is not HTTP. Whether an answer
-    // reached it is in the journal: the reply's body notes it when it is dropped.
+    // reached it is in the journal: what follows each answer notes it when it is dropped.
     let _ = http1::Builder::new()
         // A clock in the headers would make two runs differ.
         .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
+        // The socket must see where a chunk ends.
+        .writev(true)
+        .serve_connection(socket, service)
         .with_upgrades()
         .await;
-    if let Some(session) = opening.take() {
-        session.run(&state).await;
+    if let Some((conversation, run)) = opening.take() {
+        tokio::select! {
+            () = conversation.run(&run.state) => {}
+            // A client whose session was started afresh loses its connection.
+            () = run.over() => {}
+        }
     }
 }

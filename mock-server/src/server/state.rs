@@ -10,7 +10,7 @@ use super::chain::Responses;
 use super::routing::Queues;
 use super::websocket::Sockets;
 use crate::gate::Gates;
-use crate::journal::Journal;
+use crate::journal::{Journal, JournalLimits};
 use crate::script::{Reply, Script, header_problem};
 
 /// The largest request body taken, before and after decoding.
@@ -32,7 +32,11 @@ impl State {
     ///
     /// # Errors
     /// When the script holds something that cannot be sent.
-    pub(super) fn new(script: Script, gates: Gates) -> Result<Self, StartError> {
+    pub(super) fn new(
+        script: Script,
+        gates: Gates,
+        limits: JournalLimits,
+    ) -> Result<Self, StartError> {
         for turn in &script.turns {
             check_headers(&turn.reply, || format!("turn `{}`", turn.label))?;
         }
@@ -50,16 +54,31 @@ impl State {
         for (connection, number) in script.connections.iter().zip(1_u64..) {
             check(&connection.handshake.headers, || format!("WebSocket connection {number}"))?;
         }
+        Ok(Self::start(script, gates, limits))
+    }
+
+    /// The same script from its start: every turn waits, every gate is shut, nothing has arrived.
+    pub(super) fn afresh(&self, limits: JournalLimits) -> Self {
+        Self::start(self.script.clone(), Gates::default(), limits)
+    }
+
+    fn start(script: Script, gates: Gates, limits: JournalLimits) -> Self {
         let queues = Mutex::new(Queues::new(&script));
-        Ok(Self {
+        Self {
             script,
             gates,
-            journal: Journal::default(),
+            journal: Journal::new(limits),
             started: Instant::now(),
             responses: Responses::default(),
             sockets: Sockets::default(),
             queues,
-        })
+        }
+    }
+
+    /// The turns that no request has taken: index and label.
+    pub(super) fn unused_turns(&self) -> Vec<(usize, String)> {
+        let unused = self.queues().unused();
+        unused.into_iter().map(|turn| (turn, self.script.turns[turn].label.clone())).collect()
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {

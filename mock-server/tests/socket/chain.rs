@@ -3,7 +3,7 @@
 use crate::support::{
     create, effective_input, label, models, open, output, said, start, types, user,
 };
-use conform_mock_server::journal::{Delivery, Outcome};
+use conform_mock_server::journal::{Delivery, Effective, Outcome};
 use conform_mock_server::wire::Wire;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ async fn a_warm_up_begins_a_chain_and_takes_no_turn() {
     ];
     for (model, length) in models.iter().zip([1, 2, 4, 6]) {
         assert_eq!(effective_input(model), history[..length]);
-        let effective = model.effective.as_ref().unwrap();
+        let effective = model.effective().unwrap();
         for gone in ["type", "previous_response_id", "generate", "stream_id"] {
             assert_eq!(effective.get(gone), None);
         }
@@ -68,7 +68,7 @@ async fn a_full_request_begins_anew_on_the_same_connection() {
     let second = socket.response(&json!({"input": "Only this"})).await;
     assert_eq!(said(&second), "Done.");
     let last = models(&server).pop().unwrap();
-    assert_eq!(last.effective.unwrap()["input"], "Only this");
+    assert_eq!(last.effective().unwrap()["input"], "Only this");
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn what_is_not_stored_is_lost_with_its_connection() {
     assert_eq!(said(&second.response(&json!({})).await), "Done.");
     let models = models(&server);
     assert_eq!(models[1].outcome, Outcome::PreviousNotFound { previous: "resp_1".into() });
-    assert_eq!((&models[1].effective, models[1].delivery), (&None, Delivery::Complete));
+    assert_eq!((models[1].effective(), models[1].delivery), (None, Delivery::Complete));
     assert_eq!(models[2].connection, Some(2));
 }
 
@@ -138,7 +138,7 @@ async fn what_is_stored_can_be_continued_on_another_connection_and_over_http() {
         user("Still more"),
     ];
     assert_eq!(effective_input(&last), history);
-    assert_eq!(last.effective.unwrap().get("previous_response_id"), None);
+    assert_eq!(last.effective().unwrap().get("previous_response_id"), None);
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn over_http_an_unknown_response_has_no_effective_body() {
     let url = format!("{}/responses", server.base_url());
     let answer = reqwest::Client::new().post(url).json(&body).send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    assert_eq!(models(&server)[0].effective, None);
+    assert_eq!(models(&server)[0].effective, Effective::Unknown);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Who is let in, and how.
 
-use crate::support::{models, open, said, start, try_open, upgrade};
+use crate::support::{models, open, said, script, start, try_open, upgrade};
 use conform_mock_server::journal::{Handshake, Route, Upgrade};
 use conform_mock_server::server::{Mismatch, MockServer};
 use serde_json::{Value, json};
@@ -155,4 +155,19 @@ connections:
             Mismatch::UnusedConnection { connection: 2 },
         ]
     );
+}
+
+#[tokio::test]
+async fn a_connection_belongs_to_its_session_and_ends_when_that_starts_afresh() {
+    let server = start("turns: [{say: default}]").await;
+    let session = server.load_session("one".parse().unwrap(), script("turns: [{say: one}]"));
+    let session = session.unwrap();
+    let mut socket = try_open(&server, &[("x-conform-session", "one")]).await.unwrap();
+    assert_eq!(said(&socket.response(&json!({})).await), "one");
+    session.reset();
+    assert_eq!(socket.rest().await, []);
+    let mut socket = try_open(&server, &[("x-conform-session", "one")]).await.unwrap();
+    assert_eq!(said(&socket.response(&json!({})).await), "one");
+    assert_eq!(server.journal().len(), 0);
+    session.verify().unwrap();
 }

@@ -187,7 +187,7 @@ fn model(exchange: Exchange) -> Option<ModelExchange> {
 
 /// The effective input of a model request.
 pub(crate) fn effective_input(model: &ModelExchange) -> Vec<Value> {
-    let effective: &Arc<Value> = model.effective.as_ref().expect("an effective body");
+    let effective: &Arc<Value> = model.effective().expect("an effective body");
     effective["input"].as_array().expect("items").clone()
 }
 

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use conform_mock_server::capture::Authority;
+use conform_mock_server::journal::{Effective, Served};
 use conform_mock_server::wire::Wire;
 use conform_reports::record::{FileChangeKind, Placement};
 use serde_json::json;
@@ -34,8 +35,8 @@ fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let route = Route::Model(ModelExchange {
         wire: Wire::Responses,
         purpose,
-        effective: json.clone(),
         json,
+        effective: Effective::AsSent,
         connection: None,
         outcome,
         delivery,
@@ -53,7 +54,15 @@ fn served_turn(turn: usize, ids: &[&str]) -> Outcome {
 }
 
 /// Collects a run of the case with turns `turn 1` (a dangerous call) and `turn 2`.
-fn collected(mut journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence {
+fn collected(journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence {
+    collected_after(journal, unused, &Dialogue::default())
+}
+
+fn collected_after(
+    mut journal: Vec<Exchange>,
+    unused: &[(usize, String)],
+    dialogue: &Dialogue,
+) -> Evidence {
     for (number, exchange) in (1..).zip(&mut journal) {
         exchange.number = number;
     }
@@ -75,8 +84,15 @@ fn collected(mut journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence
         script_turns: &[0, 1],
         before: &empty,
         after: &empty,
-        dialogue: &Dialogue::default(),
+        dialogue,
     })
+}
+
+#[test]
+fn a_question_without_an_answer_is_a_problem() {
+    let dialogue = Dialogue { unanswered: vec!["item/new/question".into()], ..Dialogue::default() };
+    let problems = collected_after(Vec::new(), &[], &dialogue).problems;
+    assert_eq!(problems, ["the agent asked `item/new/question`, which its driver cannot answer"]);
 }
 
 #[test]
@@ -315,7 +331,7 @@ fn a_continued_request_is_judged_with_its_whole_history() {
     let whole = json!({"input": [item("old"), item("new")]});
     let mut continued = model(&sent, served_turn(1, &[]), Delivery::Complete);
     let Route::Model(exchange) = &mut continued.route else { panic!("a model request") };
-    exchange.effective = Some(Arc::new(whole.clone()));
+    exchange.effective = Effective::Rebuilt(Arc::new(whole.clone()));
     let evidence = collected(vec![continued], &[]);
     assert_eq!(evidence.problems, [""; 0]);
     assert_eq!(*evidence.requests[0].body, whole);
@@ -328,7 +344,7 @@ fn what_the_mock_cannot_put_together_is_a_problem() {
     let unknown = |outcome| {
         let mut exchange = model(&sent, outcome, Delivery::Complete);
         let Route::Model(model) = &mut exchange.route else { panic!("a model request") };
-        model.effective = None;
+        model.effective = Effective::Unknown;
         collected(vec![exchange], &[])
     };
     let evidence = unknown(served_turn(0, &["call_1"]));

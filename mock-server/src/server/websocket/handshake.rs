@@ -9,11 +9,12 @@ use hyper::body::Incoming;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
-use super::session::Session;
+use super::conversation::Conversation;
 use crate::journal::{Handshake, Journal, Route, Upgrade};
 use crate::script::Refusal;
 use crate::server::answer::{self, record, scripted_headers};
 use crate::server::reply_body::ReplyBody;
+use crate::server::session::Run;
 use crate::server::state::State;
 use crate::wire::{ApiError, Envelope};
 
@@ -21,17 +22,17 @@ use crate::wire::{ApiError, Envelope};
 /// changed its protocol.
 #[derive(Debug, Clone, Default)]
 pub(in crate::server) struct Opening {
-    session: Arc<Mutex<Option<Session>>>,
+    inner: Arc<Mutex<Option<(Conversation, Run)>>>,
 }
 
 impl Opening {
     /// What is to be served, if a request was let in.
-    pub(in crate::server) fn take(&self) -> Option<Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub(in crate::server) fn take(&self) -> Option<(Conversation, Run)> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn put(&self, session: Session) {
-        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+    fn put(&self, conversation: Conversation, run: Run) {
+        *self.inner.lock().unwrap_or_else(PoisonError::into_inner) = Some((conversation, run));
     }
 }
 
@@ -44,10 +45,11 @@ pub(in crate::server) fn is_upgrade<B>(request: &Request<B>) -> bool {
 
 /// Answers an upgrade request as the script says of this connection.
 pub(in crate::server) async fn upgrade(
-    state: &State,
+    run: &Run,
     mut request: Request<Incoming>,
     opening: &Opening,
 ) -> Response<ReplyBody> {
+    let state = &*run.state;
     let upgrading = hyper::upgrade::on(&mut request);
     let (head, _) = request.into_parts();
     let connection = state.sockets.next();
@@ -73,7 +75,7 @@ pub(in crate::server) async fn upgrade(
         refused(refusal)
     } else {
         entry.answered(Handshake::Accepted);
-        opening.put(Session::new(upgrading, head, connection));
+        opening.put(Conversation::new(upgrading, head, connection), run.clone());
         accepted(key, connection)
     };
     if let Some(scripted) = scripted {

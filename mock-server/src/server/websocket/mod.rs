@@ -4,10 +4,10 @@
 //! newest response of each of its streams, so that a request can continue it although nothing is
 //! stored.
 
+mod conversation;
 mod handshake;
 mod lanes;
 mod reply;
-mod session;
 mod state;
 mod steps;
 

@@ -11,15 +11,15 @@ use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
+use super::conversation::{Incoming, Socket};
 use super::handshake::script_of;
 use super::lanes::Lanes;
-use super::session::{Incoming, Socket};
 use super::steps::{Action, steps};
-use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::journal::{Delivery, Effective, Exchange, ModelExchange, Outcome, Route};
 use crate::script::{FaultTarget, Purpose, SocketFault};
 use crate::server::answer::{Asked, Taken, exchange, route};
 use crate::server::chain::{self, Answered};
-use crate::server::reply_body::Tracker;
+use crate::server::delivery::Tracker;
 use crate::server::routing::{self, Plan};
 use crate::server::state::State;
 use crate::wire::{self, ApiError, Ids, SocketFrames, Wire};
@@ -120,7 +120,7 @@ impl<'s> Replying<'s> {
             received,
             body: &bytes,
             sent: &sent,
-            effective: None,
+            effective: Effective::Unknown,
         };
         let effective = match create.previous {
             None => chain::unchained(&sent),
@@ -142,7 +142,7 @@ impl<'s> Replying<'s> {
                 }
             }
         };
-        asked.effective = Some(Arc::clone(&effective));
+        asked.effective = Effective::Rebuilt(Arc::clone(&effective));
         if create.generate {
             self.reply(&create, &asked, &effective).await
         } else {
@@ -160,8 +160,9 @@ impl<'s> Replying<'s> {
         match plan {
             Plan::Refuse(refusal) => {
                 self.evict(create.previous);
-                tracker.complete();
+                tracker.note();
                 self.send(create.frames.refusal(&refusal)).await?;
+                tracker.written();
                 Ok(None)
             }
             Plan::Reply { reply, gate, ids } => {
@@ -213,20 +214,23 @@ impl<'s> Replying<'s> {
         create: &Create<'_>,
         response: Response,
     ) -> Result<Option<Ended>, Error> {
-        let Response { events, number, mut tracker, turn, answered } = response;
+        let Response { events, number, tracker, turn, answered } = response;
+        let mut following = Some(tracker);
         for step in steps(events, number, self.faults, create.frames) {
             if let Some(fault) = step.fault {
                 self.state.sockets.came_about(self.connection, fault);
             }
             if step.is_cut {
                 // Before the client can see it and ask again.
-                tracker.cut();
+                if let Some(tracker) = following.take() {
+                    tracker.cut();
+                }
                 self.evict(create.previous);
                 if let Some((purpose, turn)) = &turn {
                     self.state.queues().give_back(purpose, *turn);
                 }
             } else if step.action.ends_connection() {
-                tracker.complete();
+                following.iter_mut().for_each(Tracker::note);
                 self.state.responses.keep(&answered);
             }
             match step.action {
@@ -240,10 +244,16 @@ impl<'s> Replying<'s> {
                 Action::Close { code, reason } => {
                     let frame = CloseFrame { code: code.into(), reason: reason.into() };
                     self.sink.send(Message::Close(Some(frame))).await?;
+                    if let Some(tracker) = following {
+                        tracker.written();
+                    }
                     return Ok(Some(Ended::Closed));
                 }
                 Action::Drop => {
                     self.sink.flush().await?;
+                    if let Some(tracker) = following {
+                        tracker.written();
+                    }
                     return Ok(Some(Ended::Dropped));
                 }
             }
@@ -255,8 +265,11 @@ impl<'s> Replying<'s> {
         // Noted before the last bytes are out: the client may act on them at once.
         self.state.responses.keep(&answered);
         self.lanes.put(create.stream_id, answered);
-        tracker.complete();
+        following.iter_mut().for_each(Tracker::note);
         self.sink.flush().await?;
+        if let Some(tracker) = following {
+            tracker.written();
+        }
         Ok(None)
     }
 
@@ -267,8 +280,9 @@ impl<'s> Replying<'s> {
         frames: SocketFrames<'_>,
     ) -> Result<Option<Ended>, Error> {
         let mut tracker = self.append(entry);
-        tracker.complete();
+        tracker.note();
         self.send(frames.refusal(refusal)).await?;
+        tracker.written();
         Ok(None)
     }
 
@@ -308,7 +322,7 @@ impl<'s> Replying<'s> {
             wire: Wire::ResponsesWs,
             purpose: Purpose::main(),
             json: sent.cloned(),
-            effective: None,
+            effective: Effective::Unknown,
             connection: Some(self.connection),
             outcome: Outcome::Malformed { reason: reason.to_owned() },
             delivery: Delivery::Pending,

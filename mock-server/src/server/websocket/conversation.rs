@@ -29,7 +29,7 @@ const READ_BUFFER: usize = 16 * 1024;
 
 /// A connection that was let in.
 #[derive(Debug)]
-pub(in crate::server) struct Session {
+pub(in crate::server) struct Conversation {
     upgrading: OnUpgrade,
     head: Parts,
     connection: u64,
@@ -45,7 +45,7 @@ pub(super) struct Incoming {
     pub(super) json: Result<Value, String>,
 }
 
-impl Session {
+impl Conversation {
     pub(super) fn new(upgrading: OnUpgrade, head: Parts, connection: u64) -> Self {
         Self { upgrading, head, connection }
     }
