@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use conform_mock_server::capture::{Capture, Segment, SegmentKind, capture};
-use conform_mock_server::journal::{Delivery, Exchange, Lookup, ModelExchange, Outcome, Route};
+use conform_mock_server::journal::{
+    Delivery, Effective, Exchange, Lookup, ModelExchange, Outcome, Route,
+};
 use conform_mock_server::script::Purpose;
 use serde_json::Value;
 
@@ -191,8 +193,9 @@ impl Search {
     ) -> ModelRequest {
         let (body, capture) = if let Some(sent) = &model.json {
             let continued = sent.get("previous_response_id").filter(|id| !id.is_null());
-            let is_lost = matches!(model.outcome, Outcome::PreviousNotFound { .. });
-            if let (None, Some(id), false) = (model.effective(), continued, is_lost) {
+            let is_whole = matches!(model.effective, Effective::Rebuilt(_))
+                || matches!(model.outcome, Outcome::PreviousNotFound { .. });
+            if let (Some(id), false) = (continued, is_whole) {
                 evidence.problems.push(format!(
                     "request {} cannot be judged as a whole: it continues response {id}, which \
                      the mock does not know",
