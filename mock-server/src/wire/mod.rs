@@ -3,6 +3,8 @@
 mod chat;
 mod clock;
 mod error;
+mod fit;
+pub(crate) mod frame;
 mod ids;
 mod json;
 mod messages;
@@ -15,6 +17,7 @@ mod tokens;
 mod write;
 
 pub(crate) use error::{ApiError, Envelope};
+pub(crate) use fit::Unfit;
 pub(crate) use ids::Ids;
 pub(crate) use models::{model, model_list};
 pub(crate) use request::Request;
