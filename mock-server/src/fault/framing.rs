@@ -8,7 +8,8 @@ pub(super) fn reframed(frame: &[u8], framing: &Framing) -> Vec<u8> {
     let body = frame.strip_suffix(b"\n").unwrap_or(frame);
     let mut lines: Vec<Vec<u8>> = Vec::new();
     for line in body.split(|byte| *byte == b'\n') {
-        match line.strip_prefix(b"data: ").filter(|_| framing.two_data_lines).and_then(first_comma) {
+        match line.strip_prefix(b"data: ").filter(|_| framing.two_data_lines).and_then(first_comma)
+        {
             Some((first, second)) => {
                 lines.push([b"data: ", first].concat());
                 lines.push([b"data: ", second].concat());

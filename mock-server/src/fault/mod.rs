@@ -14,4 +14,4 @@ mod status;
 
 pub(crate) use calls::with_faulty_calls;
 pub(crate) use plan::{Plan, Step, plan};
-pub(crate) use status::{StatusAnswer, status_answer};
+pub(crate) use status::status_answer;

@@ -58,6 +58,7 @@ pub(crate) fn plan(fault: &Fault, written: Written) -> Result<Plan, Unfit> {
         }
     }
     let row = Row::of(&pieces);
+    row.check_splits(&fault.framing.split)?;
     let no_head = match &fault.cut {
         Some(cut) if cut.at == Point::Start => Some(cut.how),
         _ => None,
@@ -92,8 +93,7 @@ pub(crate) fn plan(fault: &Fault, written: Written) -> Result<Plan, Unfit> {
 fn check_form(fault: &Fault, frames: &[Bytes], is_stream: bool) -> Result<(), Unfit> {
     let Framing { line_ending, event_line, two_data_lines, split } = &fault.framing;
     if !is_stream {
-        let edits_events =
-            fault.edits.iter().any(|edit| !matches!(edit, Edit::Malformed { .. }));
+        let edits_events = fault.edits.iter().any(|edit| !matches!(edit, Edit::Malformed { .. }));
         let frames_lines = *line_ending != LineEnding::Lf
             || *event_line != EventLine::First
             || *two_data_lines
@@ -102,7 +102,8 @@ fn check_form(fault: &Fault, frames: &[Bytes], is_stream: bool) -> Result<(), Un
             return Err(Unfit::because("the fault is about events, but the reply is one object"));
         }
     }
-    let has_names = frames.iter().any(|bytes| frame::parts(bytes).is_some_and(|parts| parts.name.is_some()));
+    let has_names =
+        frames.iter().any(|bytes| frame::parts(bytes).is_some_and(|parts| parts.name.is_some()));
     if is_stream && *event_line != EventLine::First && !has_names {
         return Err(Unfit::because("the events of this wire have no event lines"));
     }
@@ -135,7 +136,8 @@ impl Row {
             Point::AfterByte(byte) => {
                 let total = self.bytes.len();
                 let offset = usize::try_from(*byte).ok().filter(|offset| *offset <= total);
-                offset.ok_or_else(|| Unfit(format!("there is no byte {byte}: the body has {total}")))
+                offset
+                    .ok_or_else(|| Unfit(format!("there is no byte {byte}: the body has {total}")))
             }
         }
     }
@@ -164,6 +166,18 @@ impl Row {
         Ok(waits)
     }
 
+    fn check_splits(&self, split: &Split) -> Result<(), Unfit> {
+        let Split::At(offsets) = split else { return Ok(()) };
+        let total = self.bytes.len();
+        let outside = |offset: &&u64| usize::try_from(**offset).map_or(true, |at| at >= total);
+        match offsets.iter().find(outside) {
+            Some(offset) => {
+                Err(Unfit(format!("there is no byte after byte {offset}: the body has {total}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Where a write ends and another begins.
     fn splits(&self, fault: &Fault) -> BTreeSet<usize> {
         let bytes = &self.bytes;
@@ -184,9 +198,9 @@ impl Row {
             // The second and later bytes of a character begin with the bits 10.
             Split::Characters => between(&|_, next| next & 0b1100_0000 == 0b1000_0000),
             Split::CrLf => between(&|byte, next| byte == b'\r' && next == b'\n'),
-            Split::Lines => between(&|byte, next| {
-                byte == b'\n' || (byte == b'\r' && next != b'\n')
-            }),
+            Split::Lines => {
+                between(&|byte, next| byte == b'\n' || (byte == b'\r' && next != b'\n'))
+            }
         };
         self.bounds.iter().copied().chain(inner).collect()
     }

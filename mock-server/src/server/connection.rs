@@ -8,15 +8,17 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::answer::answer;
+use super::hangup::{EndingSocket, HangUp, Socket};
 use super::state::State;
 
 /// The task that accepts connections.
@@ -87,9 +89,13 @@ async fn recover(error: &io::Error) {
 }
 
 /// Answers the requests of one connection, one after another.
-pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
-    let service = service_fn(|request| {
+pub(super) async fn serve(stream: impl Socket, state: Arc<State>) {
+    let hang_up = HangUp::default();
+    let stream = EndingSocket::new(stream, hang_up.clone());
+    let service = service_fn(|mut request: Request<Incoming>| {
         let state = Arc::clone(&state);
+        // For a fault that ends the connection.
+        request.extensions_mut().insert(hang_up.clone());
         async move { Ok::<_, Infallible>(answer(&state, request).await) }
     });
     // An error means that the client left or sent something that is not HTTP. Whether an answer

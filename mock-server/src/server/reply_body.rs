@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::steps::Steps;
 use crate::journal::{Delivery, Journal};
 
 /// The body of an answer.
@@ -23,6 +24,8 @@ enum Content {
     /// A stream of frames. After each one the connection gets the time to write it, so that each
     /// frame is one write: some clients lose an event whose end comes with a later read.
     Frames { rest: std::vec::IntoIter<Bytes>, written: bool },
+    /// What a fault has planned.
+    Steps(Steps),
 }
 
 impl ReplyBody {
@@ -34,6 +37,11 @@ impl ReplyBody {
     /// A stream of frames, each written by itself.
     pub(super) fn frames(frames: Vec<Bytes>) -> Self {
         Self { content: Content::Frames { rest: frames.into_iter(), written: true }, tracker: None }
+    }
+
+    /// What a fault has planned.
+    pub(super) fn steps(steps: Steps) -> Self {
+        Self { content: Content::Steps(steps), tracker: None }
     }
 
     /// Notes in the journal how far this body gets.
@@ -59,11 +67,23 @@ impl Body for ReplyBody {
                 *written = false;
                 rest.next()
             }
+            Content::Steps(steps) => match steps.poll_next(context) {
+                Poll::Ready(frame) => frame,
+                Poll::Pending => {
+                    // A step that ends the connection is the last to be done.
+                    if steps.has_hung_up() {
+                        self.ended(Delivery::Cut);
+                    }
+                    return Poll::Pending;
+                }
+            },
         };
-        if self.is_end_stream()
-            && let Some(tracker) = &mut self.tracker
-        {
-            tracker.complete();
+        if self.is_end_stream() {
+            let delivery = match &self.content {
+                Content::Whole(_) | Content::Frames { .. } => Delivery::Complete,
+                Content::Steps(steps) => steps.end(),
+            };
+            self.ended(delivery);
         }
         Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -72,6 +92,7 @@ impl Body for ReplyBody {
         match &self.content {
             Content::Whole(bytes) => bytes.is_none(),
             Content::Frames { rest, .. } => rest.as_slice().is_empty(),
+            Content::Steps(steps) => steps.is_done(),
         }
     }
 
@@ -81,6 +102,17 @@ impl Body for ReplyBody {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Content::Frames { .. } => SizeHint::default(),
+            Content::Steps(steps) => {
+                steps.length().map_or_else(SizeHint::default, SizeHint::with_exact)
+            }
+        }
+    }
+}
+
+impl ReplyBody {
+    fn ended(&mut self, delivery: Delivery) {
+        if let Some(tracker) = &mut self.tracker {
+            tracker.ended(delivery);
         }
     }
 }
@@ -89,7 +121,7 @@ impl Body for ReplyBody {
 ///
 /// The runtime's own yield wakes a task once its worker has looked at the sockets; waking it at
 /// once would make idle workers fight for it.
-fn yield_to_connection<T>(context: &mut Context<'_>) -> Poll<T> {
+pub(super) fn yield_to_connection<T>(context: &mut Context<'_>) -> Poll<T> {
     // Polled once and dropped: the wake-up is registered then.
     match pin!(tokio::task::yield_now()).poll(context) {
         Poll::Pending => {}
@@ -103,13 +135,13 @@ fn yield_to_connection<T>(context: &mut Context<'_>) -> Poll<T> {
 pub(super) struct Tracker {
     journal: Journal,
     exchange: u64,
-    complete: bool,
+    ended: bool,
 }
 
 impl Tracker {
     /// A tracker for an exchange that is in the journal as pending.
     pub(super) fn new(journal: &Journal, exchange: u64) -> Self {
-        Self { journal: journal.clone(), exchange, complete: false }
+        Self { journal: journal.clone(), exchange, ended: false }
     }
 
     /// The exchange's number in the journal.
@@ -117,17 +149,16 @@ impl Tracker {
         self.exchange
     }
 
-    fn complete(&mut self) {
-        if !std::mem::replace(&mut self.complete, true) {
-            self.journal.set_delivery(self.exchange, Delivery::Complete);
+    /// Notes how far the answer got; what comes after it is no news.
+    pub(super) fn ended(&mut self, delivery: Delivery) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.journal.set_delivery(self.exchange, delivery);
         }
     }
 }
 
 impl Drop for Tracker {
     fn drop(&mut self) {
-        if !self.complete {
-            self.journal.set_delivery(self.exchange, Delivery::Abandoned);
-        }
+        self.ended(Delivery::Abandoned);
     }
 }

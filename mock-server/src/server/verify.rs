@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::journal::{Delivery, Exchange, Outcome, Route};
+use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
 
 /// All that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +31,16 @@ pub enum Mismatch {
         /// Its label.
         label: String,
     },
+    /// The turn's fault was met, but no further attempt came.
+    #[error("`{label}` was not asked for again after attempt {attempts}, which its fault spoilt")]
+    NotAskedAgain {
+        /// Index into [`Script::turns`](crate::script::Script::turns).
+        turn: usize,
+        /// Its label.
+        label: String,
+        /// How many requests it answered.
+        attempts: usize,
+    },
     /// A main request found no turn left.
     #[error("request {exchange} found no turn left")]
     Unscripted {
@@ -57,6 +67,16 @@ pub enum Mismatch {
         /// The tool.
         tool: String,
     },
+    /// A turn's reply or fault cannot answer a request.
+    #[error("request {exchange} did not get `{label}`: {reason}")]
+    Unfit {
+        /// Number in the journal.
+        exchange: u64,
+        /// The turn's label.
+        label: String,
+        /// What does not fit.
+        reason: String,
+    },
     /// A request could not be read.
     #[error("request {exchange} could not be read: {reason}")]
     Malformed {
@@ -70,6 +90,7 @@ pub enum Mismatch {
         Delivery::Pending => "still waits or is being written",
         Delivery::Complete => "was written",
         Delivery::Abandoned => "was abandoned by the client",
+        Delivery::Cut => "was cut off",
     })]
     Undelivered {
         /// Number in the journal.
@@ -89,7 +110,10 @@ pub(super) fn verify(
     exchanges: &[Exchange],
     unused_turns: Vec<(usize, String)>,
 ) -> Result<(), Report> {
-    let unused = unused_turns.into_iter().map(|(turn, label)| Mismatch::Unused { turn, label });
+    let unused = unused_turns.into_iter().map(|(turn, label)| match attempts(exchanges, &label) {
+        0 => Mismatch::Unused { turn, label },
+        attempts => Mismatch::NotAskedAgain { turn, label, attempts },
+    });
     let mismatches: Vec<_> = exchanges.iter().filter_map(mismatch).chain(unused).collect();
     if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
 }
@@ -98,11 +122,11 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
     let exchange = entry.number;
     let Route::Model(model) = &entry.route else { return None };
     match &model.outcome {
-        Outcome::Served(served) => (model.delivery != Delivery::Complete).then(|| {
+        Outcome::Served(served) => (!is_as_scripted(model)).then(|| {
             let (label, delivery) = (served.label.clone(), model.delivery);
             Mismatch::Undelivered { exchange, label, delivery }
         }),
-        Outcome::SideDefault => None,
+        Outcome::SideDefault | Outcome::Faulted { .. } => None,
         Outcome::Unscripted => Some(Mismatch::Unscripted { exchange }),
         Outcome::GuardFailed { turn, reason } => {
             let (label, reason) = (turn.clone(), reason.clone());
@@ -112,8 +136,35 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
             let (label, tool) = (turn.clone(), tool.clone());
             Some(Mismatch::NotOffered { exchange, label, tool })
         }
+        Outcome::Unfit { turn, reason } => {
+            let (label, reason) = (turn.clone(), reason.clone());
+            Some(Mismatch::Unfit { exchange, label, reason })
+        }
         Outcome::Malformed { reason } => {
             Some(Mismatch::Malformed { exchange, reason: reason.clone() })
         }
     }
+}
+
+/// Whether the reply got as far as the script means it to.
+fn is_as_scripted(model: &ModelExchange) -> bool {
+    let ends_early = model.applied.as_ref().is_some_and(|applied| applied.fault.ends_early());
+    match model.delivery {
+        Delivery::Complete => true,
+        // A client that leaves early saw the reply as far as a fault lets it go.
+        Delivery::Cut | Delivery::Abandoned => ends_early,
+        Delivery::Pending => false,
+    }
+}
+
+/// How many requests a turn has answered.
+fn attempts(exchanges: &[Exchange], label: &str) -> usize {
+    let is_attempt = |exchange: &&Exchange| match &exchange.route {
+        Route::Model(ModelExchange { outcome: Outcome::Served(served), .. }) => {
+            served.label == label
+        }
+        Route::Model(ModelExchange { outcome: Outcome::Faulted { turn }, .. }) => turn == label,
+        _ => false,
+    };
+    exchanges.iter().filter(is_attempt).count()
 }

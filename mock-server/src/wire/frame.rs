@@ -66,9 +66,9 @@ pub(crate) fn locate(frames: &[Bytes], event: &Event) -> Result<usize, Unfit> {
         }
     };
     index.filter(|index| *index < count).ok_or_else(|| match event {
-        Event::FromEnd(number) => {
-            Unfit(format!("there is no event {number} from the end: the reply has {count} {plural}"))
-        }
+        Event::FromEnd(number) => Unfit(format!(
+            "there is no event {number} from the end: the reply has {count} {plural}"
+        )),
         Event::Number(number) => {
             Unfit(format!("there is no event {number}: the reply has {count} {plural}"))
         }
@@ -82,10 +82,7 @@ fn is_named(frame: &[u8], wanted: &str) -> bool {
 }
 
 /// The frame with another sequence number; `None` when it has none.
-pub(crate) fn renumbered(
-    frame: &[u8],
-    number: impl FnOnce(u64) -> u64,
-) -> Option<Vec<u8>> {
+pub(crate) fn renumbered(frame: &[u8], number: impl FnOnce(u64) -> u64) -> Option<Vec<u8>> {
     let key = frame.windows(NUMBER.len()).position(|window| window == NUMBER)?;
     let start = key + NUMBER.len();
     let digits = frame[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -111,9 +108,10 @@ mod tests {
 
     #[test]
     fn events_are_found_by_number_place_and_name() {
-        let frames: Vec<Bytes> = ["event: a\ndata: 1\n\n", "event: b\ndata: 2\n\n", "data: [DONE]\n\n"]
-            .map(Bytes::from)
-            .to_vec();
+        let frames: Vec<Bytes> =
+            ["event: a\ndata: 1\n\n", "event: b\ndata: 2\n\n", "data: [DONE]\n\n"]
+                .map(Bytes::from)
+                .to_vec();
         let find = |event| locate(&frames, &event).map_err(|unfit| unfit.to_string());
         assert_eq!(find(Event::Number(1)), Ok(0));
         assert_eq!(find(Event::FromEnd(1)), Ok(2));

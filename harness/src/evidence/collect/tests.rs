@@ -33,7 +33,7 @@ fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(body.clone()));
     let purpose = Purpose::main();
     let route =
-        Route::Model(ModelExchange { wire: Wire::Responses, purpose, json, outcome, delivery });
+        Route::Model(ModelExchange { wire: Wire::Responses, purpose, json, outcome, delivery, applied: None });
     exchange("POST", "/v1/responses", &body.to_string(), route)
 }
 

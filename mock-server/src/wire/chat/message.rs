@@ -91,10 +91,7 @@ pub(super) fn parts(reply: &Reply, ids: Ids) -> Vec<Part<'_>> {
                 }
             }
             Item::Call(call) => parts.call(call, ids.call(Wire::Chat, call, index)),
-            Item::LocalShell(_)
-            | Item::WebSearch(_)
-            | Item::Compaction { .. }
-            | Item::Raw(_) => {}
+            Item::LocalShell(_) | Item::WebSearch(_) | Item::Compaction { .. } | Item::Raw(_) => {}
         }
     }
     parts.parts
@@ -171,7 +168,9 @@ pub(super) fn refusal(parts: &[Part<'_>]) -> Option<String> {
 }
 
 /// The notes on the content, in order.
-pub(super) fn annotations<'p, 'r: 'p>(parts: &'p [Part<'r>]) -> impl Iterator<Item = &'r Value> + 'p {
+pub(super) fn annotations<'p, 'r: 'p>(
+    parts: &'p [Part<'r>],
+) -> impl Iterator<Item = &'r Value> + 'p {
     let of_part = |part: &'p Part<'r>| -> &'r [Value] {
         match part {
             Part::Annotations(annotations) => annotations,

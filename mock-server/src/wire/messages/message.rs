@@ -21,9 +21,7 @@ pub(in crate::wire) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> 
         })
         .text("stop_reason", stop_reason(reply, &blocks))
         .with("stop_sequence", |buffer| write_stop_sequence(buffer, &reply.ending))
-        .object("usage", |object| {
-            write_searches(write_usage(object, reply.usage), &blocks)
-        })
+        .object("usage", |object| write_searches(write_usage(object, reply.usage), &blocks))
         .end();
     Bytes::from(body)
 }

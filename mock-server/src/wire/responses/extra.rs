@@ -23,11 +23,9 @@ pub(super) fn insert(frames: Vec<Bytes>, extra: &[ExtraEvent]) -> Result<Vec<Byt
         before.push(frame);
         before
     });
-    let renumber = |(number, bytes): (u64, Bytes)| {
-        match frame::renumbered(&bytes, |_| number) {
-            Some(renumbered) => Bytes::from(renumbered),
-            None => bytes,
-        }
+    let renumber = |(number, bytes): (u64, Bytes)| match frame::renumbered(&bytes, |_| number) {
+        Some(renumbered) => Bytes::from(renumbered),
+        None => bytes,
     };
     Ok((0_u64..).zip(in_order).map(renumber).collect())
 }

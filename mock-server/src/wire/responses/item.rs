@@ -66,10 +66,9 @@ impl<'r> Output<'r> {
 
     fn new(item: &'r Item, ids: Ids, index: usize) -> Self {
         let content = match item {
-            Item::Message { text, phase } => Content::Message {
-                parts: vec![ContentPart::text(text)],
-                phase: phase.as_deref(),
-            },
+            Item::Message { text, phase } => {
+                Content::Message { parts: vec![ContentPart::text(text)], phase: phase.as_deref() }
+            }
             Item::Parts { parts, phase } => Content::Message {
                 parts: parts.iter().map(ContentPart::of).collect(),
                 phase: phase.as_deref(),

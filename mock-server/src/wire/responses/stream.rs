@@ -178,13 +178,7 @@ fn content_part(
     }
 }
 
-fn summary_text(
-    writer: &mut EventWriter,
-    place: Place<'_>,
-    index: u64,
-    text: &str,
-    closed: bool,
-) {
+fn summary_text(writer: &mut EventWriter, place: Place<'_>, index: u64, text: &str, closed: bool) {
     let mut event = |kind: &str, fields: &dyn Fn(Object<'_>) -> Object<'_>| {
         writer.event(kind, |object| fields(place.write(object).number("summary_index", index)));
     };
