@@ -9,10 +9,16 @@
 
 mod chat;
 mod delivery;
+mod endings;
 mod endpoints;
+mod faults;
+mod framing;
 mod lookup;
 mod messages;
+mod raw;
 mod routing;
 mod serve;
+mod sse;
+mod stored;
 mod stream;
 mod support;

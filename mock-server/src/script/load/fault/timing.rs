@@ -37,6 +37,10 @@ fn pause(
     if name == "delay" && matches!(node.kind, NodeKind::Int(_)) {
         return Some((Point::Start, Pause::For(milliseconds(node, "`delay`", problems)?)));
     }
+    if name == "delay" && !matches!(node.kind, NodeKind::Map(_)) {
+        problems.wrong_kind(node, "`delay`", "a number of milliseconds, or a map");
+        return None;
+    }
     let what = format!("`{name}`");
     let mut fields = Fields::of(node, &what, problems)?;
     let point = place::point(&mut fields, problems);
