@@ -156,8 +156,7 @@ fn inserted(what: &Inserted) -> Bytes {
         }
         Inserted::Event { name, data } => {
             let name = name.as_ref().map(|name| format!("event: {name}\n")).unwrap_or_default();
-            let data: String = data.split('\n').map(|line| format!("data: {line}\n")).collect();
-            format!("{name}{data}\n")
+            format!("{name}data: {}\n\n", data.replace('\n', "\ndata: "))
         }
     };
     Bytes::from(text)

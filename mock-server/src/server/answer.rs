@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use hyper::body::Incoming;
 use serde_json::Value;
 
-use super::deliver::{Faulty, Given, deliver};
+use super::deliver::{Given, deliver};
 use super::endpoint::Endpoint;
 use super::lookup;
 use super::matching::Question;
@@ -100,9 +100,9 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
             }
             let is_faulted = applied.as_ref().is_some_and(|applied| applied.fault.status.is_some());
             if wire == Wire::Responses && !is_faulted {
-                state.store.keep(ids.response(wire), &json, &reply, ids);
+                state.store.keep(ids.response(wire), &json, reply, ids);
             }
-            let given = Given { reply: &reply, label: &label, ids, applied: applied.as_deref() };
+            let given = Given { reply, label: &label, ids, applied: applied.as_deref() };
             deliver(state, head, request, given, tracker).await
         }
     }
@@ -165,13 +165,18 @@ pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-pub(super) fn faultless(wire: Wire, reply: &Reply, ids: Ids, written: Written) -> Faulty {
+pub(super) fn faultless(
+    wire: Wire,
+    reply: &Reply,
+    ids: Ids,
+    written: Written,
+) -> Response<ReplyBody> {
     let is_stream = matches!(written, Written::Stream(_));
     let body = match written {
         Written::Stream(frames) => ReplyBody::frames(frames),
         Written::Whole(bytes) => ReplyBody::whole(bytes),
     };
-    Faulty::Answer(reply_head(wire, reply, ids, is_stream, body))
+    reply_head(wire, reply, ids, is_stream, body)
 }
 
 /// A body with the head that a reply has.

@@ -33,16 +33,16 @@ pub(super) async fn deliver(
 ) -> Response<ReplyBody> {
     let answer = match given.applied {
         None => wire::write(&request, given.reply, given.ids)
-            .map(|written| faultless(request.wire(), given.reply, given.ids, written)),
+            .map(|written| Some(faultless(request.wire(), given.reply, given.ids, written))),
         Some(Applied { fault: Fault { status: Some(status), .. }, .. }) => {
             wait_at_start(state, given.applied).await;
-            Ok(status_fault(status, request, given.ids))
+            Ok(Some(status_fault(status, request, given.ids)))
         }
         Some(Applied { fault, .. }) => faulty(state, head, request, &given, fault).await,
     };
     match answer {
-        Ok(Faulty::Answer(response)) => response.map(|body| body.tracked(tracker)),
-        Ok(Faulty::NoHead) => {
+        Ok(Some(response)) => response.map(|body| body.tracked(tracker)),
+        Ok(None) => {
             let mut tracker = tracker;
             tracker.ended(Delivery::Cut);
             // The connection ends under it.
@@ -52,21 +52,14 @@ pub(super) async fn deliver(
     }
 }
 
-/// An answer with a fault in it.
-pub(super) enum Faulty {
-    /// It has a head at least.
-    Answer(Response<ReplyBody>),
-    /// The connection ends before it.
-    NoHead,
-}
-
+/// The answer with its fault; `None` when the connection ends before its head.
 async fn faulty(
     state: &State,
     head: &Parts,
     request: Request<'_>,
     given: &Given<'_>,
     fault: &Fault,
-) -> Result<Faulty, Unfit> {
+) -> Result<Option<Response<ReplyBody>>, Unfit> {
     let request = match fault.form {
         None => request,
         Some(form) => request.answered_as_stream(form == Form::Stream),
@@ -81,14 +74,14 @@ async fn faulty(
     let hang_up = head.extensions.get::<HangUp>().cloned().unwrap_or_default();
     if let Some(how) = no_head {
         hang_up.ask(how);
-        return Ok(Faulty::NoHead);
+        return Ok(None);
     }
     let body = ReplyBody::steps(Steps::new(steps, length, end, state.gates.clone(), hang_up));
     let mut response = reply_head(wire, &reply, given.ids, is_stream, body);
     if let Some(content_type) = &fault.content_type {
         set_header(response.headers_mut(), header::CONTENT_TYPE, content_type);
     }
-    Ok(Faulty::Answer(response))
+    Ok(Some(response))
 }
 
 async fn wait_at_start(state: &State, applied: Option<&Applied>) {
@@ -98,7 +91,7 @@ async fn wait_at_start(state: &State, applied: Option<&Applied>) {
     }
 }
 
-fn status_fault(fault: &StatusFault, request: Request<'_>, ids: Ids) -> Faulty {
+fn status_fault(fault: &StatusFault, request: Request<'_>, ids: Ids) -> Response<ReplyBody> {
     let wire = request.wire();
     let answer = fault::status_answer(fault, wire.envelope(), &ids.request());
     let mut response = Response::new(ReplyBody::whole(answer.body));
@@ -111,7 +104,7 @@ fn status_fault(fault: &StatusFault, request: Request<'_>, ids: Ids) -> Faulty {
         set_header(headers, HeaderName::from_static(name), &value);
     }
     scripted_headers(headers, &fault.headers);
-    Faulty::Answer(response)
+    response
 }
 
 /// The answer when the reply, or its fault, does not fit the request. The turn is taken.

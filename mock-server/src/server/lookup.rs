@@ -18,9 +18,10 @@ pub(super) fn models(state: &State, head: &Parts, body: RequestBody) -> Response
     let asks_as_codex = head.uri.query().is_some_and(|query| {
         query.split('&').any(|pair| pair.split('=').next() == Some("client_version"))
     });
-    let mut response = json(match asks_as_codex {
-        true => wire::codex_model_list(),
-        false => wire::model_list(Envelope::asked_for(&head.headers)),
+    let mut response = json(if asks_as_codex {
+        wire::codex_model_list()
+    } else {
+        wire::model_list(Envelope::asked_for(&head.headers))
     });
     response.headers_mut().insert(header::ETAG, HeaderValue::from_static(wire::MODELS_ETAG));
     response

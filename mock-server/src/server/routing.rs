@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 
@@ -15,7 +15,7 @@ use crate::script::{
 use crate::wire::{ApiError, Ids, Wire};
 
 /// What a side request is told when neither a turn nor a side reply is scripted for it.
-const SIDE_DEFAULT: &str = "Done.";
+static SIDE_DEFAULT: LazyLock<Reply> = LazyLock::new(|| Reply::say("Done."));
 
 /// The turns not yet given, one queue for each purpose.
 ///
@@ -43,7 +43,7 @@ pub(super) struct Routed<'s> {
 pub(super) enum Plan<'s> {
     /// A reply, once its gate is open, with the fault that it has.
     Reply {
-        reply: Cow<'s, Reply>,
+        reply: &'s Reply,
         label: Cow<'s, str>,
         gate: Option<&'s str>,
         ids: Ids,
@@ -103,10 +103,7 @@ impl Queues {
                 )),
             ),
             None => {
-                let reply = script
-                    .side_replies
-                    .get(&purpose)
-                    .map_or_else(|| Cow::Owned(Reply::say(SIDE_DEFAULT)), Cow::Borrowed);
+                let reply = script.side_replies.get(&purpose).unwrap_or(&*SIDE_DEFAULT);
                 let ids = self.side_ids(&purpose);
                 let label = Cow::Owned(format!("the side reply of {purpose}"));
                 let plan = Plan::Reply { reply, label, gate: None, ids, applied: None };
@@ -175,7 +172,7 @@ fn given(
             call_ids: call_ids(turn, ids, wire, fault),
         })
     };
-    let reply = Cow::Borrowed(&turn.reply);
+    let reply = &turn.reply;
     let (label, gate) = (Cow::Borrowed(turn.label.as_str()), turn.gate.as_deref());
     (outcome, Plan::Reply { reply, label, gate, ids, applied })
 }

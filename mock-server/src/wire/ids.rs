@@ -53,12 +53,7 @@ impl Ids {
     }
 
     /// The call id of the item at `index`: the scripted one, or one that is counted.
-    pub(crate) fn call_id<'c>(
-        self,
-        wire: Wire,
-        scripted: Option<&'c str>,
-        index: usize,
-    ) -> Cow<'c, str> {
+    pub(crate) fn call_id(self, wire: Wire, scripted: Option<&str>, index: usize) -> Cow<'_, str> {
         let prefix = match wire {
             Wire::Responses | Wire::Chat => "call",
             Wire::Messages => "toolu",

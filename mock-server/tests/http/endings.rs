@@ -1,5 +1,7 @@
 //! Further items and endings, on every wire.
 
+use std::fmt::Write as _;
+
 use crate::raw::{End, Got, PATHS, post};
 use crate::sse;
 use crate::support::{ask, model, start};
@@ -129,7 +131,7 @@ async fn a_reply_can_fail_after_it_has_begun() {
         let turn = format!("{{items: [{{say: Whole}}, {{say: Half a}}], ending: {ending}}}");
         for path in PATHS {
             let events = streamed(&turn, path).await;
-            shown_all += &format!("## {path} {ending}\n{}\n\n", shown(&events));
+            let _ = write!(shown_all, "## {path} {ending}\n{}\n\n", shown(&events));
         }
     }
     assert_snapshot!(shown_all);

@@ -150,7 +150,9 @@ async fn writes_can_end_anywhere() {
         let (got, faultless) = pair("{split: lines}", path).await;
         assert_eq!(got.body(), faultless.body());
         assert!(
-            got.chunks.iter().all(|chunk| chunk.iter().filter(|byte| **byte == b'\n').count() == 1)
+            got.chunks
+                .iter()
+                .all(|chunk| chunk.split_inclusive(|byte| *byte == b'\n').count() == 1)
         );
 
         let (got, faultless) = pair("{line_ending: crlf, split: crlf}", path).await;
@@ -226,7 +228,9 @@ proptest! {
         let got = get(turn.with_fault(Attempts::Every, fault));
         prop_assert_eq!(got.end, End::Whole);
 
-        let (events, at_rest) = sse::parse_pieces(got.chunks.iter().map(Vec::as_slice));
+        let (events, at_rest) = sse::parse_pieces(
+            &got.chunks.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        );
         prop_assert!(at_rest);
         let value = |event: &Event| (
             event.name.clone(),

@@ -76,7 +76,7 @@ impl Got {
             (false, true) => End::Whole,
             (false, false) => End::Closed,
         };
-        Self { head, chunks, end, bytes }
+        Self { bytes, head, chunks, end }
     }
 }
 

@@ -10,13 +10,13 @@ pub(crate) struct Event {
 
 /// The events of a whole stream, and whether it ends between two of them.
 pub(crate) fn parse(stream: &[u8]) -> (Vec<Event>, bool) {
-    parse_pieces(std::iter::once(stream))
+    parse_pieces(&[stream])
 }
 
 /// The events of a stream that comes in pieces.
-pub(crate) fn parse_pieces<'s>(pieces: impl IntoIterator<Item = &'s [u8]>) -> (Vec<Event>, bool) {
+pub(crate) fn parse_pieces(pieces: &[&[u8]]) -> (Vec<Event>, bool) {
     let mut parser = Parser::default();
-    pieces.into_iter().for_each(|piece| piece.iter().for_each(|byte| parser.byte(*byte)));
+    pieces.iter().for_each(|piece| piece.iter().for_each(|byte| parser.byte(*byte)));
     let at_rest = parser.line.is_empty() && parser.name.is_empty() && parser.data.is_none();
     (parser.events, at_rest)
 }

@@ -18,13 +18,13 @@ pub(super) fn item(node: &Node, problems: &mut Problems) -> Option<Item> {
     let item = match fields.exactly_one(&KINDS, problems)? {
         ("say", node) => {
             let text = problems.text(node, "`say`");
-            let phase = phase(&mut fields, problems);
+            let phase = optional_text(&mut fields, "phase", problems);
             text.zip(phase).map(|(text, phase)| Item::Message { text, phase })
         }
         ("parts", node) => {
             let parts = problems.list(node, "`parts`");
             let parts = parts.and_then(|parts| each(parts, |_, node| part(node, problems)));
-            let phase = phase(&mut fields, problems);
+            let phase = optional_text(&mut fields, "phase", problems);
             parts.zip(phase).map(|(parts, phase)| Item::Parts { parts, phase })
         }
         ("call", node) => reply::call(node, problems).map(Item::Call),
@@ -38,8 +38,14 @@ pub(super) fn item(node: &Node, problems: &mut Problems) -> Option<Item> {
     item
 }
 
-fn phase(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Option<String>> {
-    field(fields.optional("phase"), None, |node| problems.text(node, "`phase`").map(Some))
+/// Takes a text that may be absent; the outer `None` is a problem.
+#[expect(clippy::option_option, reason = "a field that is absent is no problem")]
+fn optional_text(
+    fields: &mut Fields<'_>,
+    name: &'static str,
+    problems: &mut Problems,
+) -> Option<Option<String>> {
+    field(fields.optional(name), None, |node| problems.text(node, &format!("`{name}`")).map(Some))
 }
 
 fn part(node: &Node, problems: &mut Problems) -> Option<Part> {
@@ -103,7 +109,7 @@ fn reasoning(node: &Node, problems: &mut Problems) -> Option<Item> {
         field(fields.optional("summary"), Vec::new(), |node| texts(node, "`summary`", problems));
     let content =
         field(fields.optional("content"), Vec::new(), |node| texts(node, "`content`", problems));
-    let encrypted_content = encrypted_content(&mut fields, problems);
+    let encrypted_content = optional_text(&mut fields, "encrypted_content", problems);
     fields.finish(problems);
     Some(Item::Reasoning {
         summary: summary?,
@@ -114,15 +120,9 @@ fn reasoning(node: &Node, problems: &mut Problems) -> Option<Item> {
 
 fn compaction(node: &Node, problems: &mut Problems) -> Option<Item> {
     let mut fields = Fields::of(node, "`compaction`", problems)?;
-    let encrypted_content = encrypted_content(&mut fields, problems);
+    let encrypted_content = optional_text(&mut fields, "encrypted_content", problems);
     fields.finish(problems);
     Some(Item::Compaction { encrypted_content: encrypted_content? })
-}
-
-fn encrypted_content(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Option<String>> {
-    field(fields.optional("encrypted_content"), None, |node| {
-        problems.text(node, "`encrypted_content`").map(Some)
-    })
 }
 
 /// One text, or a list of texts.

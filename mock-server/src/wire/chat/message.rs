@@ -70,7 +70,7 @@ impl Payload<'_> {
 
 /// The parts of a reply, in order. Items that this wire has no place for were refused before.
 pub(super) fn parts(reply: &Reply, ids: Ids) -> Vec<Part<'_>> {
-    let mut parts = Parts { parts: Vec::with_capacity(reply.items.len()), ..Parts::default() };
+    let mut parts = Parts { all: Vec::with_capacity(reply.items.len()), ..Parts::default() };
     for (index, item) in reply.items.iter().enumerate() {
         match item {
             Item::Reasoning { summary, content, .. } => {
@@ -83,7 +83,7 @@ pub(super) fn parts(reply: &Reply, ids: Ids) -> Vec<Part<'_>> {
                         script::Part::Text { text, annotations } => {
                             parts.content(text);
                             if !annotations.is_empty() {
-                                parts.parts.push(Part::Annotations(annotations));
+                                parts.all.push(Part::Annotations(annotations));
                             }
                         }
                         script::Part::Refusal(text) => parts.refusal(text),
@@ -94,13 +94,13 @@ pub(super) fn parts(reply: &Reply, ids: Ids) -> Vec<Part<'_>> {
             Item::LocalShell(_) | Item::WebSearch(_) | Item::Compaction { .. } | Item::Raw(_) => {}
         }
     }
-    parts.parts
+    parts.all
 }
 
 /// The parts so far, and what there is of each kind.
 #[derive(Default)]
 struct Parts<'r> {
-    parts: Vec<Part<'r>>,
+    all: Vec<Part<'r>>,
     has_reasoning: bool,
     has_content: bool,
     has_refusal: bool,
@@ -110,22 +110,22 @@ struct Parts<'r> {
 impl<'r> Parts<'r> {
     fn reasoning(&mut self, text: &'r str) {
         let text = continued(std::mem::replace(&mut self.has_reasoning, true), text);
-        self.parts.push(Part::Reasoning(text));
+        self.all.push(Part::Reasoning(text));
     }
 
     fn content(&mut self, text: &'r str) {
         let text = continued(std::mem::replace(&mut self.has_content, true), text);
-        self.parts.push(Part::Content(text));
+        self.all.push(Part::Content(text));
     }
 
     fn refusal(&mut self, text: &'r str) {
         let text = continued(std::mem::replace(&mut self.has_refusal, true), text);
-        self.parts.push(Part::Refusal(text));
+        self.all.push(Part::Refusal(text));
     }
 
     fn call(&mut self, call: &'r Call, id: Cow<'r, str>) {
         let (index, name, payload) = (self.calls, call.name.as_str(), payload(call));
-        self.parts.push(Part::Call(ToolCall { index, id, name, payload }));
+        self.all.push(Part::Call(ToolCall { index, id, name, payload }));
         self.calls += 1;
     }
 }

@@ -108,10 +108,9 @@ impl<'r> Output<'r> {
             [closed @ .., _] if ending.leaves_unfinished() => closed,
             all => all,
         };
-        let cut = |index| ending.cuts_short() && index == last;
-        let status = |index| match cut(index) {
-            true => Status::Incomplete,
-            false => Status::Completed,
+        let status = |index| {
+            let is_cut = ending.cuts_short() && index == last;
+            if is_cut { Status::Incomplete } else { Status::Completed }
         };
         items.iter().enumerate().map(|(index, item)| item.write(status(index))).collect()
     }

@@ -86,12 +86,12 @@ impl<'r> ContentPart<'r> {
     }
 
     /// Writes the part with nothing in it yet.
-    pub(super) fn write_started<'b>(self, object: Object<'b>) -> Object<'b> {
+    pub(super) fn write_started(self, object: Object<'_>) -> Object<'_> {
         self.write(object, "", &[])
     }
 
     /// Writes the whole part.
-    pub(super) fn write_finished<'b>(self, object: Object<'b>) -> Object<'b> {
+    pub(super) fn write_finished(self, object: Object<'_>) -> Object<'_> {
         self.write(object, self.whole(), self.annotations())
     }
 
