@@ -16,7 +16,7 @@ pub(crate) fn parse(stream: &[u8]) -> (Vec<Event>, bool) {
 /// The events of a stream that comes in pieces.
 pub(crate) fn parse_pieces(pieces: &[&[u8]]) -> (Vec<Event>, bool) {
     let mut parser = Parser::default();
-    pieces.iter().for_each(|piece| piece.iter().for_each(|byte| parser.byte(*byte)));
+    pieces.concat().into_iter().for_each(|byte| parser.byte(byte));
     let at_rest = parser.line.is_empty() && parser.name.is_empty() && parser.data.is_none();
     (parser.events, at_rest)
 }
