@@ -7,10 +7,11 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A fault and the attempts it applies to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FaultRule {
     /// When it applies.
     pub attempts: Attempts,
@@ -22,7 +23,8 @@ pub struct FaultRule {
 ///
 /// A fault for every attempt is the turn's whole answer: the turn is taken. While a fault for some
 /// attempts applies, the turn stays the next of its queue, so that the next attempt finds it again.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Attempts {
     /// All of them.
     #[default]
@@ -50,7 +52,7 @@ impl Attempts {
 }
 
 /// What goes wrong with one answer. Everything that is set happens.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     /// An error in the place of the reply.
     pub status: Option<StatusFault>,
@@ -73,7 +75,7 @@ pub struct Fault {
 }
 
 /// An HTTP error.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatusFault {
     /// The status, 400 to 599.
     pub code: u16,
@@ -84,7 +86,8 @@ pub struct StatusFault {
 }
 
 /// The body of an HTTP error.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ErrorBody {
     /// The wire's own error object; what is absent has the value that goes with the status.
     Error {
@@ -104,7 +107,8 @@ pub enum ErrorBody {
 }
 
 /// The form of a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// One JSON object.
     Object,
@@ -113,7 +117,7 @@ pub enum Form {
 }
 
 /// What is wrong with the calls of a reply.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFault {
     /// Every call has the id of the first.
     pub same_ids: bool,
@@ -122,7 +126,8 @@ pub struct CallFault {
 }
 
 /// An event of a reply.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// By its number, from 1.
     Number(u64),
@@ -133,7 +138,8 @@ pub enum Event {
 }
 
 /// A place in an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Point {
     /// Before the first byte of the head.
     Start,
@@ -148,7 +154,8 @@ pub enum Point {
 }
 
 /// What ends a wait.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pause {
     /// Time.
     For(Duration),
@@ -159,7 +166,8 @@ pub enum Pause {
 }
 
 /// A pause after each part of the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// After each event.
     Event(Duration),
@@ -168,7 +176,7 @@ pub enum Pace {
 }
 
 /// Where a reply stops, and how the client learns of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
     /// Where.
     pub at: Point,
@@ -177,7 +185,8 @@ pub struct Cut {
 }
 
 /// How a connection ends at a cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CutHow {
     /// The HTTP body ends as if that were all; the connection stays.
     End,
@@ -188,7 +197,8 @@ pub enum CutHow {
 }
 
 /// A change of the events of a stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Edit {
     /// The event is left out.
     Drop(Event),
@@ -222,7 +232,7 @@ pub enum Edit {
 }
 
 /// What comes before an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Insert {
     /// The event; every one when absent.
     pub before: Option<Event>,
@@ -235,7 +245,8 @@ pub struct Insert {
 }
 
 /// What can come between events.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Inserted {
     /// A comment line with this text.
     Comment {
@@ -255,7 +266,7 @@ pub enum Inserted {
 
 /// How events are written. Nothing here changes what a parser makes of a stream, but for event
 /// lines that are left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Framing {
     /// What ends a line.
     pub line_ending: LineEnding,
@@ -268,7 +279,8 @@ pub struct Framing {
 }
 
 /// What ends a line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LineEnding {
     /// `\n`.
     #[default]
@@ -280,7 +292,8 @@ pub enum LineEnding {
 }
 
 /// Where the event line stands.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EventLine {
     /// Before the data.
     #[default]
@@ -292,7 +305,8 @@ pub enum EventLine {
 }
 
 /// Where the body is cut into writes. Each event begins a write in any case, unless all is one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Split {
     /// One write for each event.
     #[default]

@@ -7,6 +7,7 @@ mod header;
 mod item;
 mod load;
 mod model;
+mod write;
 
 pub use ending::{Ending, ErrorForm, Failure};
 pub use fault::{
@@ -20,3 +21,4 @@ pub use model::{
     Call, CallPayload, Condition, Guard, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
     Usage, WhenExhausted,
 };
+pub(crate) use write::turn_of;

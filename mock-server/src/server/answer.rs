@@ -9,10 +9,11 @@ use hyper::body::Incoming;
 use serde_json::Value;
 
 use super::deliver::{Given, deliver};
+use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
 use super::lookup;
 use super::matching::Question;
-use super::reply_body::{ReplyBody, Tracker};
+use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
 use super::state::{BODY_LIMIT, State};
@@ -23,12 +24,21 @@ use crate::script::{Purpose, Reply};
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
-pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Response<ReplyBody> {
+///
+/// `endings` are those of its connection.
+pub(super) async fn answer(
+    state: &State,
+    request: Request<Incoming>,
+    endings: Endings,
+) -> Response<ReplyBody> {
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) => model(state, &head, body, wire).await,
+        Endpoint::Model(wire) => {
+            let (response, tracker) = model(state, &head, body, wire).await;
+            response.map(|body| body.tracked(tracker, endings))
+        }
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
@@ -79,7 +89,13 @@ fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
     response
 }
 
-async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
+/// The answer of a model endpoint, and what follows it in the journal.
+async fn model(
+    state: &State,
+    head: &Parts,
+    body: RequestBody,
+    wire: Wire,
+) -> (Response<ReplyBody>, Tracker) {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
         Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
@@ -92,7 +108,7 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
     };
     let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
     match plan {
-        Plan::Refuse(refusal) => refused(&refusal, wire, tracker),
+        Plan::Refuse(refusal) => (error(&refusal, wire.envelope(), tracker.exchange()), tracker),
         Plan::Reply { reply, label, gate, ids, applied } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
@@ -142,7 +158,7 @@ fn malformed(
     wire: Wire,
     json: Option<Arc<Value>>,
     refusal: &ApiError,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let route = Route::Model(ModelExchange {
         wire,
         purpose: Purpose::main(),
@@ -152,7 +168,8 @@ fn malformed(
         applied: None,
     });
     let number = record(state, head, body, route);
-    refused(refusal, wire, Tracker::new(&state.journal, number))
+    let tracker = Tracker::new(&state.journal, number);
+    (error(refusal, wire.envelope(), tracker.exchange()), tracker)
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -238,14 +255,6 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     let content_type = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
-}
-
-fn refused(refusal: &ApiError, wire: Wire, tracker: Tracker) -> Response<ReplyBody> {
-    tracked(error(refusal, wire.envelope(), tracker.exchange()), tracker)
-}
-
-fn tracked(response: Response<ReplyBody>, tracker: Tracker) -> Response<ReplyBody> {
-    response.map(|body| body.tracked(tracker))
 }
 
 pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {

@@ -4,12 +4,13 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
 use super::answer::{error, faultless, reply_head, scripted_headers, set_header};
+use super::delivery::Tracker;
 use super::hangup::HangUp;
-use super::reply_body::{ReplyBody, Tracker};
+use super::reply_body::ReplyBody;
 use super::state::State;
 use super::steps::{Steps, wait};
 use crate::fault::{self, Plan};
-use crate::journal::{Applied, Delivery, Outcome};
+use crate::journal::{Applied, Outcome};
 use crate::script::{Fault, Form, Point, Reply, StatusFault};
 use crate::wire::{self, ApiError, Ids, Request, Unfit, Written};
 
@@ -30,7 +31,7 @@ pub(super) async fn deliver(
     request: Request<'_>,
     given: Given<'_>,
     tracker: Tracker,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let answer = match given.applied {
         None => wire::write(&request, given.reply, given.ids)
             .map(|written| Some(faultless(request.wire(), given.reply, given.ids, written))),
@@ -41,10 +42,9 @@ pub(super) async fn deliver(
         Some(Applied { fault, .. }) => faulty(state, head, request, &given, fault).await,
     };
     match answer {
-        Ok(Some(response)) => response.map(|body| body.tracked(tracker)),
+        Ok(Some(response)) => (response, tracker),
         Ok(None) => {
-            let mut tracker = tracker;
-            tracker.ended(Delivery::Cut);
+            tracker.cut();
             // The connection ends under it.
             std::future::pending().await
         }
@@ -114,9 +114,9 @@ fn cannot(
     label: &str,
     unfit: &Unfit,
     tracker: Tracker,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let outcome = Outcome::Unfit { turn: label.to_owned(), reason: unfit.to_string() };
     state.journal.set_outcome(tracker.exchange(), outcome);
     let refusal = ApiError::script_mismatch(format!("`{label}` cannot be given: {unfit}"));
-    error(&refusal, request.wire().envelope(), tracker.exchange()).map(|body| body.tracked(tracker))
+    (error(&refusal, request.wire().envelope(), tracker.exchange()), tracker)
 }

@@ -10,7 +10,7 @@ use super::builder::StartError;
 use super::routing::Queues;
 use super::store::Store;
 use crate::gate::Gates;
-use crate::journal::Journal;
+use crate::journal::{Journal, JournalLimits};
 use crate::script::{Script, header_problem};
 
 /// The largest request body taken, before and after decoding.
@@ -34,7 +34,11 @@ impl State {
     ///
     /// # Errors
     /// When the script holds something that cannot be sent.
-    pub(super) fn new(script: Script, gates: Gates) -> Result<Self, StartError> {
+    pub(super) fn new(
+        script: Script,
+        gates: Gates,
+        limits: JournalLimits,
+    ) -> Result<Self, StartError> {
         for turn in &script.turns {
             let name = || format!("turn `{}`", turn.label);
             check_headers(&turn.reply.headers, name)?;
@@ -53,16 +57,31 @@ impl State {
                 });
             }
         }
+        Ok(Self::start(script, gates, limits))
+    }
+
+    /// The same script from its start: every turn waits, every gate is shut, nothing has arrived.
+    pub(super) fn afresh(&self, limits: JournalLimits) -> Self {
+        Self::start(self.script.clone(), Gates::default(), limits)
+    }
+
+    fn start(script: Script, gates: Gates, limits: JournalLimits) -> Self {
         let queues = Mutex::new(Queues::new(&script));
-        Ok(Self {
+        Self {
             script,
             gates,
-            journal: Journal::default(),
+            journal: Journal::new(limits),
             started: Instant::now(),
             store: Store::default(),
             compactions: AtomicU64::new(0),
             queues,
-        })
+        }
+    }
+
+    /// The turns that no request has taken: index and label.
+    pub(super) fn unused_turns(&self) -> Vec<(usize, String)> {
+        let unused = self.queues().unused();
+        unused.into_iter().map(|turn| (turn, self.script.turns[turn].label.clone())).collect()
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {

@@ -7,7 +7,6 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 
 use super::hangup::HangUp;
-use super::reply_body::yield_to_connection;
 use crate::fault::Step;
 use crate::gate::Gates;
 use crate::journal::Delivery;
@@ -17,8 +16,6 @@ use crate::script::Pause;
 pub(super) struct Steps {
     rest: std::vec::IntoIter<Step>,
     waiting: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Whether the last write has had its time.
-    written: bool,
     hung_up: bool,
     length: Option<u64>,
     end: Delivery,
@@ -36,16 +33,7 @@ impl Steps {
         gates: Gates,
         hang_up: HangUp,
     ) -> Self {
-        Self {
-            rest: steps.into_iter(),
-            waiting: None,
-            written: true,
-            hung_up: false,
-            length,
-            end,
-            gates,
-            hang_up,
-        }
+        Self { rest: steps.into_iter(), waiting: None, hung_up: false, length, end, gates, hang_up }
     }
 
     /// Whether the connection was asked to end.
@@ -71,10 +59,6 @@ impl Steps {
     /// The next write.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
-            // Written by itself, and before any wait begins.
-            if !std::mem::replace(&mut self.written, true) {
-                return yield_to_connection(context);
-            }
             if let Some(waiting) = &mut self.waiting {
                 ready!(waiting.as_mut().poll(context));
                 self.waiting = None;
@@ -84,10 +68,7 @@ impl Steps {
             }
             match self.rest.next() {
                 None => return Poll::Ready(None),
-                Some(Step::Send(bytes)) => {
-                    self.written = false;
-                    return Poll::Ready(Some(bytes));
-                }
+                Some(Step::Send(bytes)) => return Poll::Ready(Some(bytes)),
                 Some(Step::Wait(pause)) => {
                     self.waiting = Some(Box::pin(wait(pause, self.gates.clone())));
                 }

@@ -1,8 +1,11 @@
 //! Whether what happened fits the script.
 
+use std::collections::HashMap;
 use std::fmt;
 
-use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use serde::Serialize;
+
+use crate::journal::{Delivery, Exchange, Journal, Missing, ModelExchange, Outcome, Route};
 
 /// All that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +24,8 @@ impl fmt::Display for Report {
 }
 
 /// One thing that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Mismatch {
     /// No request took the turn.
     #[error("`{label}` was never asked for")]
@@ -39,7 +43,7 @@ pub enum Mismatch {
         /// Its label.
         label: String,
         /// How many requests it answered.
-        attempts: usize,
+        attempts: u64,
     },
     /// A main request found no turn left.
     #[error("request {exchange} found no turn left")]
@@ -100,21 +104,43 @@ pub enum Mismatch {
         /// How far it got.
         delivery: Delivery,
     },
+    /// Exchanges that nobody can look at any more: whether they fit is not known.
+    #[error("{count} requests cannot be compared with the script: {first}")]
+    NotKept {
+        /// How many.
+        count: u64,
+        /// Why the first of them is missing.
+        first: String,
+    },
 }
 
 /// Compares the journal with the script.
 ///
 /// # Errors
 /// All that does not fit.
-pub(super) fn verify(
-    exchanges: &[Exchange],
-    unused_turns: Vec<(usize, String)>,
-) -> Result<(), Report> {
-    let unused = unused_turns.into_iter().map(|(turn, label)| match attempts(exchanges, &label) {
-        0 => Mismatch::Unused { turn, label },
-        attempts => Mismatch::NotAskedAgain { turn, label, attempts },
+pub(super) fn verify(journal: &Journal, unused_turns: Vec<(usize, String)>) -> Result<(), Report> {
+    let mut mismatches = Vec::new();
+    let mut not_kept: Option<(u64, Missing)> = None;
+    let mut attempts: HashMap<String, u64> = HashMap::new();
+    for exchange in journal.iter() {
+        match exchange {
+            Ok(exchange) => {
+                mismatches.extend(mismatch(&exchange));
+                if let Some(label) = answered_by(&exchange) {
+                    *attempts.entry(label.to_owned()).or_insert(0) += 1;
+                }
+            }
+            Err(missing) => not_kept.get_or_insert((0, missing)).0 += 1,
+        }
+    }
+    if let Some((count, first)) = not_kept {
+        mismatches.push(Mismatch::NotKept { count, first: first.to_string() });
+    }
+    let unused = unused_turns.into_iter().map(|(turn, label)| match attempts.get(&label) {
+        None => Mismatch::Unused { turn, label },
+        Some(&attempts) => Mismatch::NotAskedAgain { turn, label, attempts },
     });
-    let mismatches: Vec<_> = exchanges.iter().filter_map(mismatch).chain(unused).collect();
+    mismatches.extend(unused);
     if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
 }
 
@@ -157,14 +183,12 @@ fn is_as_scripted(model: &ModelExchange) -> bool {
     }
 }
 
-/// How many requests a turn has answered.
-fn attempts(exchanges: &[Exchange], label: &str) -> usize {
-    let is_attempt = |exchange: &&Exchange| match &exchange.route {
-        Route::Model(ModelExchange { outcome: Outcome::Served(served), .. }) => {
-            served.label == label
-        }
-        Route::Model(ModelExchange { outcome: Outcome::Faulted { turn }, .. }) => turn == label,
-        _ => false,
-    };
-    exchanges.iter().filter(is_attempt).count()
+/// The label of the turn that answered a request, with its reply or with its fault.
+fn answered_by(exchange: &Exchange) -> Option<&str> {
+    let Route::Model(model) = &exchange.route else { return None };
+    match &model.outcome {
+        Outcome::Served(served) => Some(&served.label),
+        Outcome::Faulted { turn } => Some(turn),
+        _ => None,
+    }
 }

@@ -6,7 +6,7 @@ mod error;
 mod fit;
 pub(crate) mod frame;
 mod ids;
-mod json;
+pub(crate) mod json;
 mod messages;
 mod models;
 mod pieces;
