@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::script::Purpose;
+use crate::validate::Refusal;
 use crate::wire::Wire;
 
 /// One request and its answer.
@@ -78,10 +79,35 @@ pub struct ModelExchange {
     /// The body as JSON; `None` when it could not be parsed (the outcome is then
     /// [`Outcome::Malformed`]).
     pub json: Option<Arc<Value>>,
+    /// The body as the model reads it: [`json`](Self::json) without what the provider loses.
+    pub effective: Option<Arc<Value>>,
+    /// What the provider lost of the body without a word to the client.
+    pub dropped: Vec<Dropped>,
     /// What was answered.
     pub outcome: Outcome,
+    /// How the answer began; `None` as long as it has not, and when it waits for a gate.
+    pub answer: Option<Answer>,
     /// How far the answer got.
     pub delivery: Delivery,
+}
+
+/// A message that the provider lost: the model never reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// Where it stands in the body, as a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// Its role.
+    pub role: String,
+}
+
+/// How an answer began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// How long the client was asked to wait before it comes again (`retry-after-ms` or
+    /// `retry-after`).
+    pub retry_after: Option<Duration>,
 }
 
 /// What the server did with a model request.
@@ -109,6 +135,8 @@ pub enum Outcome {
         /// The tools offered.
         offered: Vec<String>,
     },
+    /// The request breaks a rule of the service that is played. It took no turn.
+    Refused(Refusal),
     /// The body could not be read as a request of this wire.
     Malformed {
         /// Why.
@@ -138,6 +166,8 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
+    /// The server ended it before its end, as the script says.
+    Cut,
 }
 
 /// The shared, growing list of exchanges.
@@ -182,6 +212,15 @@ impl Journal {
         let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
         if let Some(Exchange { route: Route::Model(model), .. }) = self.lock().get_mut(index) {
             model.delivery = delivery;
+        }
+        self.touch();
+    }
+
+    /// Notes how the answer of exchange `number` began.
+    pub(crate) fn set_answer(&self, number: u64, answer: Answer) {
+        let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
+        if let Some(Exchange { route: Route::Model(model), .. }) = self.lock().get_mut(index) {
+            model.answer = Some(answer);
         }
         self.touch();
     }

@@ -81,10 +81,13 @@
 //! `conform_script_mismatch`; the journal says which turn was next and what did not hold.
 
 pub mod capture;
+pub mod client_verdict;
 pub mod document;
 pub mod gate;
 pub mod journal;
+pub mod provider;
 pub mod script;
 pub mod serve;
 pub mod server;
+pub mod validate;
 pub mod wire;

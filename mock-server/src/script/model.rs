@@ -4,6 +4,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::provider::Provider;
+use crate::validate::Validation;
+
 /// Everything one mock server says to one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Script {
@@ -20,6 +23,10 @@ pub struct Script {
     pub pages: IndexMap<String, Page>,
     /// What a main request gets when no turn is left.
     pub when_exhausted: WhenExhausted,
+    /// Which rules a request must keep.
+    pub validation: Validation,
+    /// The service that is played; the official one of each wire when absent.
+    pub provider: Option<Provider>,
 }
 
 /// What a main request gets when no turn is left.

@@ -1,6 +1,7 @@
 //! From one request to its answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -13,11 +14,13 @@ use super::lookup;
 use super::matching::Question;
 use super::reply_body::{ReplyBody, Tracker};
 use super::request_body::{self, BodyProblem, RequestBody};
-use super::routing::{Plan, Routed};
+use super::routing::{self, Plan, Routed};
 use super::state::{BODY_LIMIT, State};
 use crate::capture;
-use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::journal::{Answer, Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::provider::refusal_body;
 use crate::script::{Purpose, Reply};
+use crate::validate::Refusal;
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
@@ -26,7 +29,7 @@ pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Respons
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) => model(state, &head, body, wire).await,
+        Endpoint::Model(wire) if state.speaks(wire) => model(state, &head, body, wire).await,
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
@@ -41,7 +44,7 @@ pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Respons
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
             response
         }
-        Endpoint::Unknown => {
+        Endpoint::Model(_) | Endpoint::Unknown => {
             let number = record(state, &head, body.bytes, Route::Unknown);
             let message = format!("there is nothing at {} {path}", head.method);
             let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url");
@@ -77,23 +80,33 @@ fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
 async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
-        Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
+        // What cannot be decoded is no question of the body's own syntax.
+        Err(refusal) if body.problem.is_some() => {
+            return malformed(state, head, body.bytes, wire, None, &refusal);
+        }
+        Err(refusal) => {
+            let refusal = state.validator.not_json(wire, &head.headers, &refusal.message);
+            return invalid(state, head, body.bytes, wire, None, refusal);
+        }
     };
+    if let Some(refusal) = state.validator.check(wire, &head.headers, &json) {
+        return invalid(state, head, body.bytes, wire, Some(json), refusal);
+    }
     let request = match wire::Request::read(wire, &json) {
-        Ok(request) => request,
+        Ok(request) => request.with_usage(state.usage()),
         Err(refusal) => {
             return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
         }
     };
     let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
     match plan {
-        Plan::Refuse(refusal) => refused(&refusal, wire, tracker),
+        Plan::Refuse(refusal) => refused(state, &refusal, wire, tracker),
         Plan::Reply { reply, gate, ids } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            tracked(written(&request, &reply, ids), tracker)
+            tracked(state, written(&request, &reply, ids, state), tracker)
         }
     }
 }
@@ -112,13 +125,11 @@ fn route<'s>(
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =
         queues.route(&state.script, &question, || capture::offered_tools(wire, json));
-    exchange.route = Route::Model(ModelExchange {
-        wire,
-        purpose,
-        json: Some(Arc::clone(json)),
-        outcome,
-        delivery: Delivery::Pending,
-    });
+    if let Plan::Reply { reply, ids, .. } = &plan {
+        state.validator.remember(wire, json, reply, *ids);
+    }
+    exchange.route =
+        Route::Model(model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome));
     let number = state.journal.append(exchange);
     drop(queues);
     (plan, Tracker::new(&state.journal, number))
@@ -132,15 +143,60 @@ fn malformed(
     json: Option<Arc<Value>>,
     refusal: &ApiError,
 ) -> Response<ReplyBody> {
-    let route = Route::Model(ModelExchange {
-        wire,
-        purpose: Purpose::main(),
-        json,
-        outcome: Outcome::Malformed { reason: refusal.message.clone() },
-        delivery: Delivery::Pending,
-    });
+    let outcome = Outcome::Malformed { reason: refusal.message.clone() };
+    let route = Route::Model(model_exchange(state, wire, Purpose::main(), json, outcome));
     let number = record(state, head, body, route);
-    refused(refusal, wire, Tracker::new(&state.journal, number))
+    refused(state, refusal, wire, Tracker::new(&state.journal, number))
+}
+
+/// Refuses a request that breaks a rule: it takes no turn.
+fn invalid(
+    state: &State,
+    head: &Parts,
+    body: Bytes,
+    wire: Wire,
+    json: Option<Arc<Value>>,
+    refusal: Refusal,
+) -> Response<ReplyBody> {
+    let played = state.script.provider.as_ref();
+    let refusal = match played {
+        Some(provider) => provider.worded(refusal),
+        None => refusal,
+    };
+    let purpose = json.as_ref().map_or_else(Purpose::main, |json| {
+        let question = Question { wire, headers: &head.headers, body: &body, json };
+        routing::purpose(&state.script, &question)
+    });
+    let outcome = Outcome::Refused(refusal.clone());
+    let route = Route::Model(model_exchange(state, wire, purpose, json, outcome));
+    let number = record(state, head, body, route);
+    let request_id = format!("req_e{number}");
+    let mut response = self::json(refusal_body(played, wire, &refusal, &request_id));
+    *response.status_mut() =
+        StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    if wire.envelope() == Envelope::Anthropic {
+        set_header(response.headers_mut(), HeaderName::from_static("request-id"), &request_id);
+    }
+    tracked(state, response, Tracker::new(&state.journal, number))
+}
+
+/// The model part of an exchange that is not yet answered.
+fn model_exchange(
+    state: &State,
+    wire: Wire,
+    purpose: Purpose,
+    json: Option<Arc<Value>>,
+    outcome: Outcome,
+) -> ModelExchange {
+    let (effective, dropped) = match (&json, &state.script.provider) {
+        (Some(json), Some(provider)) => {
+            let (effective, dropped) = provider.read(json);
+            (Some(effective), dropped)
+        }
+        (json, _) => (json.clone(), Vec::new()),
+    };
+    let delivery = Delivery::Pending;
+    ModelExchange { wire, purpose, json, effective, dropped, outcome, answer: None, delivery }
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -153,7 +209,12 @@ pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<ReplyBody> {
+fn written(
+    request: &wire::Request<'_>,
+    reply: &Reply,
+    ids: Ids,
+    state: &State,
+) -> Response<ReplyBody> {
     let (content_type, body) = match wire::write(request, reply, ids) {
         Written::Stream(frames) => ("text/event-stream; charset=utf-8", ReplyBody::frames(frames)),
         Written::Whole(bytes) => ("application/json", ReplyBody::whole(bytes)),
@@ -165,6 +226,7 @@ fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<Rep
     for (name, value) in wire::reply_headers(request.wire(), ids) {
         set_header(headers, HeaderName::from_static(name), &value);
     }
+    provider_headers(headers, state);
     scripted_headers(headers, &reply.headers);
     response
 }
@@ -209,12 +271,44 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     response
 }
 
-fn refused(refusal: &ApiError, wire: Wire, tracker: Tracker) -> Response<ReplyBody> {
-    tracked(error(refusal, wire.envelope(), tracker.exchange()), tracker)
+fn refused(state: &State, refusal: &ApiError, wire: Wire, tracker: Tracker) -> Response<ReplyBody> {
+    tracked(state, error(refusal, wire.envelope(), tracker.exchange()), tracker)
 }
 
-fn tracked(response: Response<ReplyBody>, tracker: Tracker) -> Response<ReplyBody> {
+/// Notes in the journal how an answer begins, and later how far it gets.
+fn tracked(
+    state: &State,
+    mut response: Response<ReplyBody>,
+    tracker: Tracker,
+) -> Response<ReplyBody> {
+    if !response.status().is_success() {
+        provider_headers(response.headers_mut(), state);
+    }
+    let answer =
+        Answer { status: response.status().as_u16(), retry_after: retry_after(response.headers()) };
+    state.journal.set_answer(tracker.exchange(), answer);
     response.map(|body| body.tracked(tracker))
+}
+
+/// How long the answer asks the client to wait; a date in `retry-after` is not read.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
+    let milliseconds = number("retry-after-ms").map(Duration::from_millis);
+    milliseconds.or_else(|| number("retry-after").map(Duration::from_secs))
+}
+
+/// Sets the headers that the provider sends with every answer, where the answer has none of them.
+fn provider_headers(headers: &mut HeaderMap, state: &State) {
+    let sent = state.script.provider.iter().flat_map(|provider| &provider.headers);
+    for (name, value) in sent {
+        // Both were checked when the provider was read.
+        let (Ok(name), Ok(value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        else {
+            continue;
+        };
+        headers.entry(name).or_insert(value);
+    }
 }
 
 fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {

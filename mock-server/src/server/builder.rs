@@ -8,7 +8,9 @@ use super::connection;
 use super::handle::MockServer;
 use super::state::State;
 use crate::gate::Gates;
+use crate::provider::Provider;
 use crate::script::Script;
+use crate::validate::Validation;
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -91,6 +93,20 @@ impl Builder {
     #[must_use]
     pub fn gates(self, gates: Gates) -> Self {
         Self { gates, ..self }
+    }
+
+    /// Plays a provider, in place of the one that the script names.
+    #[must_use]
+    pub fn provider(mut self, provider: Provider) -> Self {
+        self.script.provider = Some(provider);
+        self
+    }
+
+    /// Demands what this says of requests, in place of what the script says.
+    #[must_use]
+    pub fn validation(mut self, validation: Validation) -> Self {
+        self.script.validation = validation;
+        self
     }
 
     /// Starts to listen; when this returns, connections are accepted.

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use super::matching::{InWords, Question};
 use crate::capture::OfferedTool;
 use crate::journal::{Outcome, Served};
+use crate::provider::{CallIds, with_call_ids};
 use crate::script::{Call, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted};
 use crate::wire::{ApiError, Ids, Wire};
 
@@ -64,6 +65,7 @@ impl Queues {
         offered: impl FnOnce() -> Vec<OfferedTool>,
     ) -> Routed<'s> {
         let purpose = purpose(script, question);
+        let form = script.provider.as_ref().map_or(CallIds::default(), |played| played.call_ids);
         let (outcome, plan) = match self.next(script, &purpose) {
             Some((index, ids)) => {
                 let turn = &script.turns[index];
@@ -71,7 +73,7 @@ impl Queues {
                     (outcome, Plan::Refuse(error))
                 } else {
                     self.take(&purpose);
-                    given(turn, index, ids, question.wire)
+                    given(turn, index, ids, question.wire, form)
                 }
             }
             None if purpose.is_main() => (
@@ -87,6 +89,7 @@ impl Queues {
                     .get(&purpose)
                     .map_or_else(|| Cow::Owned(Reply::say(SIDE_DEFAULT)), Cow::Borrowed);
                 let ids = self.side_ids(&purpose);
+                let reply = with_call_ids(form, reply, ids);
                 (Outcome::SideDefault, Plan::Reply { reply, gate: None, ids })
             }
         };
@@ -129,18 +132,19 @@ impl Queues {
 }
 
 /// A turn that was taken.
-fn given(turn: &Turn, index: usize, ids: Ids, wire: Wire) -> (Outcome, Plan<'_>) {
+fn given(turn: &Turn, index: usize, ids: Ids, wire: Wire, form: CallIds) -> (Outcome, Plan<'_>) {
+    let reply = with_call_ids(form, Cow::Borrowed(&turn.reply), ids);
     let served = Served {
         turn: index,
         label: turn.label.clone(),
         response_id: ids.response(wire),
-        call_ids: ids.calls(wire, &turn.reply),
+        call_ids: ids.calls(wire, &reply),
     };
-    let reply = Cow::Borrowed(&turn.reply);
     (Outcome::Served(served), Plan::Reply { reply, gate: turn.gate.as_deref(), ids })
 }
 
-fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
+/// What a request is for.
+pub(super) fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
     let matches = |rule: &&PurposeRule| rule.all.iter().all(|condition| question.meets(condition));
     script.purposes.iter().find(matches).map_or_else(Purpose::main, |rule| rule.purpose.clone())
 }

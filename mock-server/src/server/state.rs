@@ -9,7 +9,10 @@ use super::builder::StartError;
 use super::routing::Queues;
 use crate::gate::Gates;
 use crate::journal::Journal;
+use crate::provider::{Provider, UsageForm};
 use crate::script::{Reply, Script, header_problem};
+use crate::validate::{Service, Validator};
+use crate::wire::Wire;
 
 /// The largest request body taken, before and after decoding.
 pub(super) const BODY_LIMIT: usize = 64 * 1024 * 1024;
@@ -20,6 +23,9 @@ pub(super) struct State {
     pub(super) gates: Gates,
     pub(super) journal: Journal,
     pub(super) started: Instant,
+    pub(super) validator: Validator,
+    /// What is known of the service that is played.
+    pub(super) service: Service,
     queues: Mutex<Queues>,
 }
 
@@ -44,7 +50,25 @@ impl State {
             }
         }
         let queues = Mutex::new(Queues::new(&script));
-        Ok(Self { script, gates, journal: Journal::default(), started: Instant::now(), queues })
+        let rules = script.validation.rules(script.provider.as_ref().map(Provider::rules));
+        let stated = &script.validation.service;
+        let service = match &script.provider {
+            Some(provider) => stated.or(&provider.service),
+            None => stated.clone(),
+        };
+        let validator = Validator::new(rules, service.clone());
+        let (journal, started) = (Journal::default(), Instant::now());
+        Ok(Self { script, gates, journal, started, validator, service, queues })
+    }
+
+    /// Whether the service that is played speaks a wire.
+    pub(super) fn speaks(&self, wire: Wire) -> bool {
+        self.script.provider.as_ref().is_none_or(|provider| provider.speaks(wire))
+    }
+
+    /// What the service that is played reports of usage.
+    pub(super) fn usage(&self) -> UsageForm {
+        self.script.provider.as_ref().map_or(UsageForm::default(), |provider| provider.usage)
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {

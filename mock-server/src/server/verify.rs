@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::journal::{Delivery, Exchange, Outcome, Route};
+use crate::validate::Refusal;
 
 /// All that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +58,14 @@ pub enum Mismatch {
         /// The tool.
         tool: String,
     },
+    /// A request broke a rule of the service that is played.
+    #[error("request {exchange} was refused by {refusal}")]
+    Refused {
+        /// Number in the journal.
+        exchange: u64,
+        /// What was broken, and what the client was told.
+        refusal: Refusal,
+    },
     /// A request could not be read.
     #[error("request {exchange} could not be read: {reason}")]
     Malformed {
@@ -70,6 +79,7 @@ pub enum Mismatch {
         Delivery::Pending => "still waits or is being written",
         Delivery::Complete => "was written",
         Delivery::Abandoned => "was abandoned by the client",
+        Delivery::Cut => "was cut by the script",
     })]
     Undelivered {
         /// Number in the journal.
@@ -112,6 +122,7 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
             let (label, tool) = (turn.clone(), tool.clone());
             Some(Mismatch::NotOffered { exchange, label, tool })
         }
+        Outcome::Refused(refusal) => Some(Mismatch::Refused { exchange, refusal: refusal.clone() }),
         Outcome::Malformed { reason } => {
             Some(Mismatch::Malformed { exchange, reason: reason.clone() })
         }

@@ -6,6 +6,7 @@ mod error;
 mod ids;
 mod json;
 mod messages;
+mod minted;
 mod models;
 mod pieces;
 mod request;
@@ -16,6 +17,7 @@ mod write;
 
 pub(crate) use error::{ApiError, Envelope};
 pub(crate) use ids::Ids;
+pub(crate) use minted::{Minted, minted};
 pub(crate) use models::{model, model_list};
 pub(crate) use request::Request;
 pub(crate) use tokens::count_tokens;

@@ -5,6 +5,7 @@ mod page;
 mod purpose;
 mod reply;
 mod turn;
+mod validation;
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use indexmap::IndexMap;
 
 use super::model::{Script, WhenExhausted};
 use crate::document::{Diagnostic, Fields, Node, Problems, Source, parse};
+use crate::validate::Validation;
 
 /// Reads a script. The crate's documentation shows the form.
 ///
@@ -49,6 +51,12 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
                 [("refuse", WhenExhausted::Refuse), ("repeat-last", WhenExhausted::RepeatLast)];
             problems.choice(node, "`when_exhausted`", &choices)
         });
+    let validation = field(fields.optional("validation"), Validation::default(), |node| {
+        validation::validation(node, problems)
+    });
+    let provider = field(fields.optional("provider"), None, |node| {
+        validation::provider(node, problems).map(Some)
+    });
     fields.finish(problems);
     Some(Script {
         turns: turns?,
@@ -56,6 +64,8 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
         side_replies: side_replies?,
         pages: pages?,
         when_exhausted: when_exhausted?,
+        validation: validation?,
+        provider: provider?,
     })
 }
 

@@ -5,9 +5,11 @@
 //! specification, which requires the whole Response object in every snapshot.
 
 mod item;
+mod minted;
 mod response;
 mod stream;
 
+pub(super) use minted::minted;
 pub(super) use stream::stream;
 
 use bytes::Bytes;

@@ -1,0 +1,42 @@
+//! A refused request.
+
+use super::broken::Broken;
+use super::rule::RuleId;
+
+/// Why a request was refused, and what the client was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The rule that it broke.
+    pub rule: RuleId,
+    /// HTTP status.
+    pub status: u16,
+    /// The error's `type`.
+    pub kind: String,
+    /// The error's `code`.
+    pub code: Option<String>,
+    /// The request field.
+    pub param: Option<String>,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl Refusal {
+    /// The refusal of a request that breaks a rule, as the rule has it.
+    pub(super) fn of(rule: RuleId, broken: Broken) -> Self {
+        let data = rule.rule();
+        Self {
+            rule,
+            status: data.status,
+            kind: data.kind.to_owned(),
+            code: broken.code.unwrap_or(data.code).map(str::to_owned),
+            param: broken.param,
+            message: broken.message,
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rule {}: {}", self.rule, self.message)
+    }
+}

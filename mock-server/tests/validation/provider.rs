@@ -1,0 +1,1 @@
+//! Providers, as a client meets them.

@@ -1,0 +1,1 @@
+//! What a script says of validation.
