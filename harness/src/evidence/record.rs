@@ -133,6 +133,7 @@ fn answer(outcome: &Outcome) -> String {
         Outcome::NotOffered { turn, tool, .. } => {
             format!("refused: {turn} calls {tool}, which is not offered")
         }
+        Outcome::Refused(refusal) => format!("refused: {refusal}"),
         Outcome::Malformed { reason } => format!("refused: malformed request: {reason}"),
     }
 }

@@ -37,17 +37,14 @@ impl Validator {
         Self { rules, service, memory: Mutex::default() }
     }
 
-    /// The refusal of a body that is no JSON.
+    /// The refusal of a body that is no JSON; `cause` is the whole message.
     pub(crate) fn not_json(&self, wire: Wire, headers: &HeaderMap, cause: &str) -> Refusal {
         // The key is looked at by a layer that has no need to read the body.
         let nothing = Value::Object(serde_json::Map::new());
         let unauthorised = self.first(wire, headers, &nothing, |rule| {
             matches!(rule, RuleId::R36 | RuleId::A33 | RuleId::A32)
         });
-        unauthorised.unwrap_or_else(|| {
-            let message = format!("the request body cannot be parsed as JSON: {cause}");
-            Refusal::of(RuleId::R35, Broken::whole(message))
-        })
+        unauthorised.unwrap_or_else(|| Refusal::of(RuleId::R35, Broken::whole(cause)))
     }
 
     /// The first rule that a request breaks, if it breaks one.

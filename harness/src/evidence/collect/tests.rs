@@ -32,8 +32,16 @@ fn exchange(method: &str, path: &str, body: &str, route: Route) -> Exchange {
 fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(body.clone()));
     let purpose = Purpose::main();
-    let route =
-        Route::Model(ModelExchange { wire: Wire::Responses, purpose, json, outcome, delivery });
+    let route = Route::Model(ModelExchange {
+        wire: Wire::Responses,
+        purpose,
+        effective: json.clone(),
+        json,
+        dropped: Vec::new(),
+        outcome,
+        answer: None,
+        delivery,
+    });
     exchange("POST", "/v1/responses", &body.to_string(), route)
 }
 
