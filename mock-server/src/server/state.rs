@@ -51,10 +51,10 @@ impl State {
         }
         let queues = Mutex::new(Queues::new(&script));
         let rules = script.validation.rules(script.provider.as_ref().map(Provider::rules));
-        let stated = &script.validation.service;
+        let own = &script.validation.service;
         let service = match &script.provider {
-            Some(provider) => stated.or(&provider.service),
-            None => stated.clone(),
+            Some(provider) => own.or(&provider.service),
+            None => own.clone(),
         };
         let validator = Validator::new(rules, service.clone());
         let (journal, started) = (Journal::default(), Instant::now());

@@ -1,10 +1,12 @@
 //! A refused request.
 
-use super::broken::Broken;
+use serde::{Deserialize, Serialize};
+
+use super::broken::{Broken, Code};
 use super::rule::RuleId;
 
 /// Why a request was refused, and what the client was told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The rule that it broke.
     pub rule: RuleId,
@@ -24,11 +26,15 @@ impl Refusal {
     /// The refusal of a request that breaks a rule, as the rule has it.
     pub(super) fn of(rule: RuleId, broken: Broken) -> Self {
         let data = rule.rule();
+        let code = match broken.code {
+            Code::Own => data.code,
+            Code::Other(code) => code,
+        };
         Self {
             rule,
             status: data.status,
             kind: data.kind.to_owned(),
-            code: broken.code.unwrap_or(data.code).map(str::to_owned),
+            code: code.map(str::to_owned),
             param: broken.param,
             message: broken.message,
         }

@@ -18,8 +18,15 @@ pub(crate) struct Case {
     pub(crate) before: Vec<(Value, Reply)>,
     pub(crate) breaks: Request,
     pub(crate) passes: Request,
-    /// Another code than the rule's own.
-    pub(crate) code: Option<Option<&'static str>>,
+    /// The code of the refusal.
+    pub(crate) code: Code,
+}
+
+/// The code of a refusal: the rule's, or the one of a special case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Code {
+    Own,
+    Other(Option<&'static str>),
 }
 
 /// A request: what it adds to the least one of its wire (null takes away), and its headers.
@@ -42,7 +49,7 @@ pub(crate) fn case(rule: RuleId, breaks: Value, passes: Value) -> Case {
         before: Vec::new(),
         breaks: request(breaks),
         passes: request(passes),
-        code: None,
+        code: Code::Own,
     }
 }
 
@@ -60,7 +67,7 @@ impl Case {
 
     /// With another code than the rule's own.
     pub(crate) fn code(self, code: Option<&'static str>) -> Self {
-        Self { code: Some(code), ..self }
+        Self { code: Code::Other(code), ..self }
     }
 
     /// With headers that break the rule, and others that do not.
@@ -107,7 +114,7 @@ impl Case {
                     "messages": [{"role": "user", "content": "Hello"}],
                 }),
             ),
-            _ => ("/responses", json!({"model": "m", "input": "Hello"})),
+            Wire::Responses => ("/responses", json!({"model": "m", "input": "Hello"})),
         };
         let Value::Object(mut body) = least else { panic!("an object") };
         merge(&mut body, &request.more);
@@ -132,7 +139,10 @@ impl Case {
         assert_eq!(status, rule.status, "{id}: {answer}");
         let refusal = refusal(&server).unwrap_or_else(|| panic!("{id}: {answer}"));
         assert_eq!(refusal.rule, id, "{answer}");
-        let code = self.code.unwrap_or(rule.code);
+        let code = match self.code {
+            Code::Own => rule.code,
+            Code::Other(code) => code,
+        };
         assert_eq!(refusal.code.as_deref(), code, "{id}");
         assert!(fits(rule.param, refusal.param.as_deref()), "{id}: {:?}", refusal.param);
         // What the journal says is what the client got.

@@ -11,6 +11,7 @@
 mod case;
 mod chat;
 mod compatible;
+mod documentation;
 mod messages;
 mod provider;
 mod responses;

@@ -85,7 +85,11 @@ fn pairing() -> Vec<Case> {
         case(A1, messages(&[user("Hello"), blocks("assistant", &[use_of("a")])]), one()),
         case(A2, called(&[use_of("a")], &[result("a"), result("b")]), one()),
         case(A2, messages(&[blocks("user", &[result("a")])]), one()),
-        case(A3, searched(&[server_result.clone()]), searched(&[server_use, server_result])),
+        case(
+            A3,
+            searched(std::slice::from_ref(&server_result)),
+            searched(&[server_use, server_result]),
+        ),
         case(
             A4,
             called(&[use_of("a"), use_of("a")], &[result("a")]),
@@ -125,6 +129,9 @@ fn roles() -> Vec<Case> {
     ]
 }
 
+/// The most bytes of an image.
+const LIMIT: usize = 5 * 1024 * 1024;
+
 fn content() -> Vec<Case> {
     let two = |content: Value| messages(&[json!({"role": "user", "content": content})]);
     let ending = |text: &str| messages(&[user("Hello"), assistant(text)]);
@@ -144,7 +151,6 @@ fn content() -> Vec<Case> {
             json!({"type": "base64", "media_type": "image/png", "data": "A".repeat(bytes / 3 * 4)});
         two(json!([{"type": "image", "source": source}]))
     };
-    const LIMIT: usize = 5 * 1024 * 1024;
     vec![
         case(A12, two(json!([])), two(json!([{"type": "text", "text": "x"}]))),
         case(A12, two(json!([{"type": "text", "text": ""}])), two(json!("x"))),

@@ -53,7 +53,7 @@ fn plain(wire: Wire) -> Value {
     match wire {
         Wire::Chat => json!({"model": "m", "messages": messages}),
         Wire::Messages => json!({"model": "m", "max_tokens": 10, "messages": messages}),
-        _ => json!({
+        Wire::Responses => json!({
             "model": "m",
             "input": messages,
             "instructions": "Be brief.",
@@ -172,8 +172,8 @@ async fn call_ids_and_usage_are_those_of_the_provider() {
     let (_, _, answer) = post(&server, "/chat/completions", &body).await;
     let id = answer["choices"][0]["message"]["tool_calls"][0]["id"].as_str().unwrap().to_owned();
     assert!(id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()), "{id}");
-    let Outcome::Served(served) = model(&server).outcome else { panic!("refused") };
-    assert_eq!(served.call_ids, [id], "the journal has the ids that were given");
+    let Outcome::Served(given) = model(&server).outcome else { panic!("refused") };
+    assert_eq!(given.call_ids, [id], "the journal has the ids that were given");
     let totals = json!({"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12});
     assert_eq!(answer["usage"], totals);
 

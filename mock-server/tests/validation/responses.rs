@@ -50,11 +50,11 @@ fn called() -> Reply {
     Reply::of([Item::Call(Call { call_id, must_be_offered, ..call })])
 }
 
-fn function(name: &str, parameters: Value) -> Value {
+fn function(name: &str, parameters: &Value) -> Value {
     json!({"type": "function", "name": name, "parameters": parameters})
 }
 
-fn strict(parameters: Value) -> Value {
+fn strict(parameters: &Value) -> Value {
     let mut tool = function("f", parameters);
     tool["strict"] = json!(true);
     json!({"tools": [tool]})
@@ -65,7 +65,7 @@ fn grammar(syntax: &str, definition: &str) -> Value {
     json!({"tools": [{"type": "custom", "name": "patch", "format": format}]})
 }
 
-fn format(schema: Value) -> Value {
+fn format(schema: &Value) -> Value {
     json!({"text": {"format": {"type": "json_schema", "name": "s", "schema": schema}}})
 }
 
@@ -198,30 +198,30 @@ fn items() -> Vec<Case> {
 }
 
 fn tools() -> Vec<Case> {
-    let named = |name: &str| json!({"tools": [function(name, json!({}))]});
-    let two = |one: &str, other: &str| json!({"tools": [function(one, json!({})), function(other, json!({}))]});
+    let named = |name: &str| json!({"tools": [function(name, &json!({}))]});
+    let two = |one: &str, other: &str| json!({"tools": [function(one, &json!({})), function(other, &json!({}))]});
     let inside = |one: &str, other: &str| {
-        let tools = [function(one, json!({})), function(other, json!({}))];
+        let tools = [function(one, &json!({})), function(other, &json!({}))];
         json!({"tools": [{"type": "namespace", "name": "n", "description": "", "tools": tools}]})
     };
     let choose = |name: &str| {
         json!({
-            "tools": [function("f", json!({}))],
+            "tools": [function("f", &json!({}))],
             "tool_choice": {"type": "function", "name": name},
         })
     };
     let open = json!({"type": "object", "properties": {}});
     let closed = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    let object = json!({"tools": [function("f", open.clone())]});
+    let object = json!({"tools": [function("f", &open)]});
     vec![
         case(R15, named("a tool"), named("a_tool-1")),
         case(R15, named(&"x".repeat(129)), named(&"x".repeat(128)))
             .code(Some("string_above_max_length")),
         case(R16, two("f", "f"), two("f", "g")),
         case(R16, inside("f", "f"), inside("f", "g")),
-        case(R17, strict(open.clone()), strict(closed)),
-        case(R18, json!({"tools": [function("f", json!({"type": "array"}))]}), object),
-        case(R19, format(json!({"type": "string"})), format(open)),
+        case(R17, strict(&open), strict(&closed)),
+        case(R18, json!({"tools": [function("f", &json!({"type": "array"}))]}), object),
+        case(R19, format(&json!({"type": "string"})), format(&open)),
         case(R20, grammar("lark", "begin: WORD"), grammar("lark", "start: WORD")),
         case(R20, grammar("regex", "(a"), grammar("regex", "(a)")),
         case(R32, choose("g"), choose("f")),

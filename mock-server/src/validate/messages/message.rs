@@ -38,13 +38,12 @@ pub(super) fn system_misplaced(subject: &Subject<'_>) -> Option<Broken> {
     let roles = roles(subject);
     let is_placed = |place: usize| {
         let fits_before = match roles[..place].last() {
-            Some((_, "user", _)) => true,
             Some((index, "assistant", message)) => block::of_message(*index, message)
                 .last()
                 .is_some_and(|block| block.kind().ends_with("_tool_result")),
-            // The first is another rule's.
+            // That it is the first is another rule's.
+            None | Some((_, "user", _)) => true,
             Some(_) => false,
-            None => true,
         };
         fits_before && matches!(roles.get(place + 1), None | Some((_, "assistant", _)))
     };

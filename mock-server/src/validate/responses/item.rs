@@ -53,10 +53,9 @@ const ID_LIMIT: usize = 64;
 pub(super) fn item_type(item: &Value) -> Option<&str> {
     match item.get("type") {
         Some(Value::String(name)) => Some(name),
-        Some(_) => None,
         None if item.get("role").is_some() => Some("message"),
         None if item.get("id").is_some() => Some("item_reference"),
-        None => None,
+        Some(_) | None => None,
     }
 }
 

@@ -44,9 +44,10 @@ pub(super) fn two_histories(subject: &Subject<'_>) -> Option<Broken> {
 
 /// R25: the model takes the settings that it gets.
 pub(super) fn unsupported_parameter(subject: &Subject<'_>) -> Option<Broken> {
-    let refused: &[&str] = match subject.facts().reasoning? {
-        true => &["temperature", "top_p", "top_logprobs"],
-        false => &["reasoning"],
+    let refused: &[&str] = if subject.facts().reasoning? {
+        &["temperature", "top_p", "top_logprobs"]
+    } else {
+        &["reasoning"]
     };
     let name = refused.iter().find(|name| subject.field(name).is_some())?;
     let message = format!("Unsupported parameter: '{name}' does not go with this model");

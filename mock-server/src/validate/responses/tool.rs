@@ -73,7 +73,7 @@ pub(super) fn duplicate(subject: &Subject<'_>) -> Option<Broken> {
 pub(super) fn not_object(subject: &Subject<'_>) -> Option<Broken> {
     functions(subject).find_map(|(place, tool)| {
         let parameters = tool.get("parameters").filter(|schema| !schema.is_null())?;
-        bad_schema(&place, tool, schema::not_object(parameters)?)
+        Some(bad_schema(&place, tool, &schema::not_object(parameters)?))
     })
 }
 
@@ -83,15 +83,14 @@ pub(super) fn not_closed(subject: &Subject<'_>) -> Option<Broken> {
         if tool.get("strict") != Some(&Value::Bool(true)) {
             return None;
         }
-        bad_schema(&place, tool, schema::not_closed(tool.get("parameters")?)?)
+        Some(bad_schema(&place, tool, &schema::not_closed(tool.get("parameters")?)?))
     })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it ends a chain of options")]
-fn bad_schema(place: &str, tool: &Value, problem: String) -> Option<Broken> {
+fn bad_schema(place: &str, tool: &Value, problem: &str) -> Broken {
     let name = text(tool, "name").unwrap_or_default();
     let message = format!("Invalid schema for function '{name}': {problem}");
-    Some(Broken::at(format!("{place}.parameters"), message))
+    Broken::at(format!("{place}.parameters"), message)
 }
 
 /// R20: the grammar of a free-form tool can be read.
