@@ -52,9 +52,10 @@ async fn compare() -> Result<()> {
         }
         let rate = median(rounds.iter().map(|(bare, mock)| mock.rate / bare.rate));
         let ratios = rounds.iter().map(|(bare, mock)| mock.rate / bare.rate);
-        let (lowest, highest) = ratios.fold((f64::INFINITY, 0.0_f64), |(lowest, highest), ratio| {
-            (lowest.min(ratio), highest.max(ratio))
-        });
+        let (lowest, highest) = ratios
+            .fold((f64::INFINITY, 0.0_f64), |(lowest, highest), ratio| {
+                (lowest.min(ratio), highest.max(ratio))
+            });
         let cpu = median(rounds.iter().map(|(bare, mock)| mock.cpu / bare.cpu));
         println!(
             "{connections:>11}  {:>5.0}  {:>5.0}  {rate:.2} ({lowest:.2} - {highest:.2})  \

@@ -15,4 +15,5 @@ pub mod matrix;
 pub mod run;
 pub mod sandbox;
 pub mod scenario;
+pub mod stand_in;
 pub mod suite;

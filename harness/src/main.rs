@@ -9,5 +9,8 @@ fn main() -> ExitCode {
     if conform::sandbox::keeper::is_asked_for() {
         return conform::sandbox::keeper::main();
     }
+    if conform::stand_in::is_asked_for() {
+        return conform::stand_in::main();
+    }
     cli::main()
 }

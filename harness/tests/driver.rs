@@ -1,35 +1,19 @@
 //! The drivers with small shell scripts in the agent's place.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+mod fake_agent;
+
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use conform::agent::profile::OutputRule;
 use conform::driver::{
-    Argument, Context, Dialogue, Driver, DriverError, DriverKind, Limits, ResolvedLaunch,
-    TurnOutcome,
+    Context, Driver, DriverError, DriverKind, Limits, ResolvedLaunch, TurnOutcome,
 };
-use conform::sandbox::{Isolation, Keeper, KeeperOptions};
 use conform::scenario::Approver;
 use conform_reports::record::Exit;
-use indexmap::IndexMap;
 use tokio::time::Instant;
 
-/// Long enough never to matter.
-const LONG: Duration = Duration::from_secs(300);
-/// The end of time where that is what is tested; long enough for what must come before it.
-const SHORT: Duration = Duration::from_secs(2);
-
-/// One agent: a script, and how it is driven.
-struct Agent {
-    kind: DriverKind,
-    script: String,
-    output: OutputRule,
-    approver: Approver,
-    time: Duration,
-    limits: Limits,
-}
+use fake_agent::{Agent, LONG, SHORT, failed, keeper, said};
 
 impl Agent {
     fn exec(script: &str) -> Self {
@@ -41,66 +25,6 @@ impl Agent {
         let prelude = "say() { echo \"{\\\"type\\\":\\\"$1\\\"$2}\"; }\n";
         Self::new(DriverKind::Jsonl, &format!("{prelude}{script}"))
     }
-
-    fn new(kind: DriverKind, script: &str) -> Self {
-        Self {
-            kind,
-            script: script.to_owned(),
-            output: OutputRule::Text,
-            approver: Approver::Deny,
-            time: LONG,
-            limits: Limits::default(),
-        }
-    }
-
-    fn launch(&self) -> ResolvedLaunch {
-        let fixed = |text: &str| Argument::Fixed(text.to_owned());
-        ResolvedLaunch {
-            program: PathBuf::from("/bin/sh"),
-            arguments: vec![fixed("-c"), fixed(&self.script), fixed("agent"), Argument::Prompt],
-            environment: IndexMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
-            directory: PathBuf::from("/"),
-            output: Some(self.output.clone()),
-        }
-    }
-
-    /// Sends the prompts, each result noted, and closes.
-    async fn drive(self, prompts: &[&str]) -> (Vec<Result<TurnOutcome, DriverError>>, Dialogue) {
-        let (keeper, _listener) = keeper().await;
-        let context = Context {
-            keeper: &keeper,
-            launch: self.launch(),
-            approver: self.approver,
-            deadline: Instant::now() + self.time,
-            limits: self.limits,
-        };
-        let mut driver = Driver::open(self.kind, context).await.unwrap();
-        let mut outcomes = Vec::new();
-        for prompt in prompts {
-            outcomes.push(driver.prompt(prompt).await);
-        }
-        let dialogue = driver.close().await.unwrap();
-        keeper.end().await.unwrap();
-        (outcomes, dialogue)
-    }
-
-    async fn drive_once(self) -> (TurnOutcome, Dialogue) {
-        let (mut outcomes, dialogue) = self.drive(&["the prompt"]).await;
-        (outcomes.remove(0).unwrap(), dialogue)
-    }
-}
-
-async fn keeper() -> (Keeper, std::net::TcpListener) {
-    let executable = Some(PathBuf::from(env!("CARGO_BIN_EXE_conform")));
-    Keeper::start(KeeperOptions { isolation: Isolation::None, executable }).await.unwrap()
-}
-
-fn said(text: &str) -> TurnOutcome {
-    TurnOutcome { succeeded: true, final_text: Some(text.to_owned()) }
-}
-
-fn failed() -> TurnOutcome {
-    TurnOutcome { succeeded: false, final_text: None }
 }
 
 mod exec {
@@ -171,7 +95,7 @@ mod exec {
         let mut agent = Agent::exec(&script);
         agent.limits.output = 1000;
         agent.output = toml::from_str(
-            "format = 'jsonl'\n[final_text]\nwhere = { '/type' = 'item' }\ntext = '/text'\n",
+            "format = 'jsonl'\n[final-text]\nwhere = { '/type' = 'item' }\ntext = '/text'\n",
         )
         .unwrap();
         let (outcome, dialogue) = agent.drive_once().await;

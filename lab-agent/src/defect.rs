@@ -123,7 +123,7 @@ catalogue! {
         "A resumed session keeps the rules of its first start";
     DropsReasoning "drops-reasoning" "prompt.reasoning-is-an-item" Assembly
         "Reasoning items are not replayed";
-    VolatilePrefix "volatile-prefix" "prompt.cache-prefix-stable" Assembly
+    VolatilePrefix "volatile-prefix" "prompt.cache-prefix-stable" Serialization
         "The number of the request stands in the environment block";
     SteerTwice "steer-twice" "steer.reaches-this-turn" Assembly
         "A steer is sent twice";

@@ -73,12 +73,20 @@
 //! | `GET {any prefix}/models`, `…/models/ID` | `mock-model`, or any model by its id; `Anthropic`'s form where the request has the header `anthropic-version` |
 //! | `GET /page/NAME` | a page of the script |
 //! | anything to `/sink/NAME` | 204; the journal keeps every byte |
+//! | `/s/KEY/…` | any of the above, in the session `KEY` |
+//! | `/__conform/…` | the control API, where [`Builder::control`](server::Builder::control) offers it |
 //! | anything else | 404 or 405 in the API's error envelope |
 //!
 //! Only the first three take a turn.
 //!
 //! A model request that the script has no answer for gets status 400 and the code
 //! `conform_script_mismatch`; the journal says which turn was next and what did not hold.
+//!
+//! # Many clients, long runs, real services
+//!
+//! A server has one script for each [`Session`](server::Session), so that clients side by side
+//! never take each other's replies. [`JournalLimits`](journal::JournalLimits) bound the memory of
+//! a long run. [`record`] writes a script from what a real service says.
 
 pub mod capture;
 pub mod client_verdict;
@@ -86,6 +94,7 @@ pub mod document;
 pub mod gate;
 pub mod journal;
 pub mod provider;
+pub mod record;
 pub mod script;
 pub mod serve;
 pub mod server;

@@ -8,11 +8,12 @@
 //! | [`NothingSelected`](Outcome::NothingSelected) | no case was selected | 4 |
 //! | [`Fails`](Outcome::Fails) | a must is broken outside the baseline, or a should under [`Severity::Should`], or an info under [`Severity::Info`]; a case is flaky; a baseline entry is stale | 1 |
 //! | [`Errors`](Outcome::Errors) | a case is an error, or fewer cases finished than were selected | 3 |
+//! | [`NothingJudged`](Outcome::NothingJudged) | every case was skipped | 4 |
 //! | [`Holds`](Outcome::Holds) | none of these | 0 |
 //!
 //! So a broken clause is never hidden behind an error, an error never passes, and known gaps,
-//! skips and findings below the gate's severity leave the gate standing. Exit status 2, bad input,
-//! is given before there is a run to judge.
+//! skips and findings below the gate's severity leave the gate standing, as long as one case at
+//! least was judged. Exit status 2, bad input, is given before there is a run to judge.
 
 use std::fmt;
 
@@ -44,6 +45,8 @@ pub enum Outcome {
     Errors,
     /// There was nothing to judge.
     NothingSelected,
+    /// Cases were selected, and all of them skipped: nothing was said about the agent.
+    NothingJudged,
     /// The run was cut short.
     Interrupted,
 }
@@ -55,7 +58,7 @@ impl Outcome {
             Self::Holds => 0,
             Self::Fails => 1,
             Self::Errors => 3,
-            Self::NothingSelected => 4,
+            Self::NothingSelected | Self::NothingJudged => 4,
             Self::Interrupted => 130,
         }
     }
@@ -68,6 +71,7 @@ impl fmt::Display for Outcome {
             Self::Fails => "gate fails",
             Self::Errors => "not everything could be judged",
             Self::NothingSelected => "nothing selected",
+            Self::NothingJudged => "nothing was judged",
             Self::Interrupted => "interrupted",
         })
     }
@@ -137,10 +141,12 @@ impl Gate {
             Outcome::NothingSelected
         } else if reasons.iter().any(|reason| reason.fails()) {
             Outcome::Fails
-        } else if reasons.is_empty() {
-            Outcome::Holds
-        } else {
+        } else if !reasons.is_empty() {
             Outcome::Errors
+        } else if run.tally.skip == run.tally.total() {
+            Outcome::NothingJudged
+        } else {
+            Outcome::Holds
         }
     }
 
@@ -188,7 +194,7 @@ mod tests {
 
     #[test]
     fn each_mark_alone_decides_as_the_table_says() {
-        use Outcome::{Errors, Fails, Holds};
+        use Outcome::{Errors, Fails, Holds, NothingJudged};
         let none = Tally::default();
         for (tally, must, should, info) in [
             (Tally { pass: 1, ..none }, Holds, Holds, Holds),
@@ -197,7 +203,10 @@ mod tests {
             (Tally { warn: 1, ..none }, Holds, Holds, Fails),
             (Tally { known: 1, ..none }, Holds, Holds, Holds),
             (Tally { error: 1, ..none }, Errors, Errors, Errors),
-            (Tally { skip: 1, ..none }, Holds, Holds, Holds),
+            (Tally { skip: 1, ..none }, NothingJudged, NothingJudged, NothingJudged),
+            (Tally { skip: 1, pass: 1, ..none }, Holds, Holds, Holds),
+            (Tally { skip: 1, known: 1, ..none }, Holds, Holds, Holds),
+            (Tally { skip: 1, error: 1, ..none }, Errors, Errors, Errors),
             (Tally { flaky: 1, ..none }, Fails, Fails, Fails),
         ] {
             let run = run(tally);
@@ -255,14 +264,17 @@ mod tests {
     fn nothing_selected_is_neither_pass_nor_error() {
         assert_eq!(Gate::default().decide(0, &run(Tally::default())), Outcome::NothingSelected);
         assert_eq!(Gate::default().decide(3, &run(Tally::default())), Outcome::Errors);
+        let skipped = run(Tally { skip: 2, ..Tally::default() });
+        assert_eq!(Gate::default().decide(2, &skipped), Outcome::NothingJudged);
+        assert_eq!(Gate::default().decide(3, &skipped), Outcome::Errors, "one is missing");
     }
 
     #[test]
     fn exit_statuses_are_those_of_the_table() {
-        use Outcome::{Errors, Fails, Holds, Interrupted, NothingSelected};
-        let statuses =
-            [Holds, Fails, Errors, NothingSelected, Interrupted].map(Outcome::exit_status);
-        assert_eq!(statuses, [0, 1, 3, 4, 130]);
+        use Outcome::{Errors, Fails, Holds, Interrupted, NothingJudged, NothingSelected};
+        let statuses = [Holds, Fails, Errors, NothingSelected, NothingJudged, Interrupted]
+            .map(Outcome::exit_status);
+        assert_eq!(statuses, [0, 1, 3, 4, 4, 130]);
     }
 
     #[test]

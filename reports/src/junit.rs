@@ -13,8 +13,8 @@
 //! | flaky | failure of type `flaky` |
 //!
 //! What stands against the run and belongs to no case is in a suite named `run`: a stale baseline
-//! entry is a failure; an interrupt, cases without a verdict and an empty selection are errors. So the report is green
-//! only where the gate holds.
+//! entry is a failure; an interrupt, cases without a verdict, an empty selection and a run in which
+//! every case was skipped are errors. So the report is green only where the gate holds.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -155,16 +155,23 @@ fn run_cases(selected: usize, run: &RunFinished) -> Vec<TestCase> {
             TestCase::failure(&entry, Duration::ZERO, "stale baseline entry", message)
         })
         .collect();
-    let missing = selected.saturating_sub(run.tally.total());
+    let total = run.tally.total();
+    let missing = selected.saturating_sub(total);
     let unfinished = if run.interrupted {
         Some("interrupted")
-    } else if selected == 0 && run.tally.total() == 0 {
+    } else if selected == 0 && total == 0 {
         Some("nothing selected")
+    } else if missing > 0 {
+        Some("incomplete")
     } else {
-        (missing > 0).then_some("incomplete")
+        (run.tally.skip == total).then_some("nothing judged")
     };
     if let Some(kind) = unfinished {
-        let message = format!("{missing} of {selected} selected cases have no verdict");
+        let message = if missing == 0 && total > 0 && run.tally.skip == total {
+            format!("all {total} cases were skipped")
+        } else {
+            format!("{missing} of {selected} selected cases have no verdict")
+        };
         cases.push(TestCase::error("all selected cases finish", Duration::ZERO, kind, &message));
     }
     for case in &mut cases {

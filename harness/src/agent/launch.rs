@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 
-use super::profile::{Launch, PolicyLowering, Profile, network_arguments};
+use super::profile::{Launch, PolicyLowering, Profile};
 use super::template::{TemplateError, Values, render};
 use crate::case::{Places, Variant};
-use crate::driver::{Argument, ResolvedLaunch};
+use crate::driver::{Argument, ResolvedLaunch, ThreadSettings};
+use crate::scenario::Network;
 
 /// The key that agents are given; it opens nothing.
 const FAKE_KEY: &str = "sk-conform-no-key";
-
-/// Where programs are found; the same on every machine, whatever the caller's own path is.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A launch that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +63,8 @@ pub struct Start<'a> {
     pub executable: &'a Path,
     /// Deliberate defects, for the lab agent.
     pub defects: &'a [String],
+    /// Where it finds programs.
+    pub path: &'a str,
     /// The run.
     pub variant: &'a Variant,
     /// Its folders and the mock's address.
@@ -100,8 +100,10 @@ impl Start<'_> {
     /// When the profile cannot express the run.
     pub fn resolve(&self) -> Result<ResolvedLaunch, LaunchError> {
         let policy = self.policy()?;
-        let network = network_arguments(policy, self.variant.network);
-        let network = network.ok_or_else(|| self.no_policy())?;
+        if !policy.can_set(self.variant.network, self.launch.driver) {
+            return Err(self.no_policy());
+        }
+        let network = self.granted(policy.network.as_ref());
         let values = FileValues { start: self, policy };
         let fill = |text: &String| render(text, &values).map_err(|source| self.template(source));
         let mut arguments = Vec::new();
@@ -109,7 +111,7 @@ impl Start<'_> {
             match argument.as_str() {
                 "${prompt}" => arguments.push(Argument::Prompt),
                 "${policy}" => {
-                    for argument in policy.arguments.iter().chain(network) {
+                    for argument in policy.arguments.iter().chain(network.into_iter().flatten()) {
                         arguments.push(Argument::Fixed(fill(argument)?));
                     }
                     for defect in self.defects {
@@ -129,11 +131,29 @@ impl Start<'_> {
             environment,
             directory: self.places.workspace.clone(),
             output: self.launch.output.clone(),
+            thread: self.thread(policy),
         })
     }
 
+    fn thread(&self, policy: &PolicyLowering) -> Option<ThreadSettings> {
+        let policy = policy.app_server.as_ref()?;
+        let network = self.granted(policy.network.as_ref()).into_iter().flatten();
+        let config = policy.config.iter().chain(network);
+        Some(ThreadSettings {
+            approval_policy: policy.approval_policy,
+            sandbox: policy.sandbox,
+            config: config.map(|(key, value)| (key.clone(), value.clone())).collect(),
+        })
+    }
+
+    /// What gives commands the network, when they are to have it.
+    fn granted<T>(&self, network: Option<T>) -> Option<T> {
+        network.filter(|_| self.variant.network == Network::Allowed)
+    }
+
     fn policy(&self) -> Result<&PolicyLowering, LaunchError> {
-        self.profile.policy.get(&self.variant.policy).ok_or_else(|| self.no_policy())
+        let policy = self.profile.policy.get(&self.variant.policy);
+        policy.filter(|policy| policy.is_for(self.launch.driver)).ok_or_else(|| self.no_policy())
     }
 
     fn no_policy(&self) -> LaunchError {
@@ -165,7 +185,7 @@ impl Values for FileValues<'_> {
             "home" => show(&places.home),
             "tmp" => show(&places.tmp),
             "api_key" => FAKE_KEY.to_owned(),
-            "path" => PATH.to_owned(),
+            "path" => self.start.path.to_owned(),
             "policy" => self.start.variant.policy.name().to_owned(),
             _ => return self.policy.values.get(name).cloned(),
         })
@@ -182,4 +202,73 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(path, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::profile::{ApprovalPolicy, SandboxMode};
+    use crate::agent::registry::Registry;
+    use crate::check::fixture;
+    use crate::driver::DriverKind;
+    use crate::scenario::Policy;
+
+    /// Codex as its profile starts it.
+    fn codex(
+        driver: DriverKind,
+        policy: Policy,
+        network: Network,
+    ) -> Result<ResolvedLaunch, LaunchError> {
+        let profile = Registry::default().profile("codex").expect("is built in");
+        let launch = profile.drivers.iter().find(|launch| launch.driver == driver);
+        let variant = Variant { policy, network, ..fixture::case().main };
+        let start = Start {
+            profile: &profile,
+            launch: launch.expect("is declared"),
+            executable: Path::new("/agents/codex"),
+            defects: &[],
+            path: "/bin",
+            variant: &variant,
+            places: &fixture::places(),
+        };
+        start.resolve()
+    }
+
+    #[test]
+    fn a_policy_reaches_each_driver_in_its_own_way() {
+        let exec = codex(DriverKind::Exec, Policy::Workspace, Network::Allowed).expect("known");
+        let fixed = |text: &str| Argument::Fixed(text.to_owned());
+        let network = "sandbox_workspace_write.network_access";
+        let policy =
+            [fixed("-s"), fixed("workspace-write"), fixed("-c"), fixed(&format!("{network}=true"))];
+        assert_eq!(exec.arguments[3..7], policy);
+
+        let server = |policy, network| {
+            let launch = codex(DriverKind::AppServer, policy, network).expect("known");
+            assert_eq!(launch.arguments, [fixed("app-server")]);
+            launch.thread.expect("has settings")
+        };
+        let granted = server(Policy::Workspace, Network::Allowed);
+        assert_eq!(granted.sandbox, SandboxMode::WorkspaceWrite);
+        assert_eq!(granted.config, *json!({ network: true }).as_object().expect("is one"));
+        let denied = server(Policy::Workspace, Network::Denied);
+        assert!(denied.config.is_empty());
+        let ask = server(Policy::Ask, Network::Denied);
+        assert_eq!(ask.approval_policy, ApprovalPolicy::OnRequest);
+        assert_eq!(ask.sandbox, SandboxMode::ReadOnly);
+    }
+
+    #[test]
+    fn a_driver_refuses_what_it_cannot_express() {
+        for (driver, policy, network) in [
+            (DriverKind::Exec, Policy::Ask, Network::Denied),
+            (DriverKind::AppServer, Policy::Ask, Network::Allowed),
+            (DriverKind::AppServer, Policy::ReadOnly, Network::Allowed),
+        ] {
+            let refused = codex(driver, policy, network).expect_err("cannot");
+            assert!(matches!(refused, LaunchError::Policy { .. }), "{refused}");
+        }
+    }
 }

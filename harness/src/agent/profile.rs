@@ -36,6 +36,10 @@ pub struct Profile {
     /// `api_key`, `path`). Nothing else is inherited.
     #[serde(default)]
     pub environment: IndexMap<String, String>,
+    /// Whether commands keep the `PATH` they are given, so that a stand-in for `curl` is found on a
+    /// machine that has none. (A login shell sets its own.)
+    #[serde(default)]
+    pub stand_ins: bool,
     /// Files that are written before the agent starts.
     #[serde(default)]
     pub files: Vec<ConfigFile>,
@@ -172,6 +176,54 @@ pub struct PolicyLowering {
     /// Values for the templates of configuration files.
     #[serde(default)]
     pub values: IndexMap<String, String>,
+    /// The only drivers that can express the policy; `None`: all can.
+    #[serde(default)]
+    pub drivers: Option<Vec<DriverKind>>,
+    /// How the driver `app-server` opens its thread; without it, that driver cannot express the
+    /// policy.
+    #[serde(default)]
+    pub app_server: Option<AppServerPolicy>,
+}
+
+/// How an app-server's thread is opened under a policy (the parameters of `thread/start`).
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AppServerPolicy {
+    /// When the agent asks.
+    pub approval_policy: ApprovalPolicy,
+    /// The sandbox of commands that run without being asked about.
+    pub sandbox: SandboxMode,
+    /// Configuration that overrides the agent's own files: dotted keys and values.
+    #[serde(default)]
+    pub config: serde_json::Map<String, serde_json::Value>,
+    /// Further configuration when commands may use the network; `None`: the network cannot be
+    /// granted under this policy.
+    #[serde(default)]
+    pub network: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// When an app-server asks; the names are those of its protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApprovalPolicy {
+    /// When the model asks to leave the sandbox, and before a patch that the sandbox forbids.
+    OnRequest,
+    /// Before every command that is not known to be harmless.
+    Untrusted,
+    /// Never: what would need a question is refused.
+    Never,
+}
+
+/// What an app-server lets commands do; the names are those of its protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxMode {
+    /// Write nothing.
+    ReadOnly,
+    /// Write below the workspace.
+    WorkspaceWrite,
+    /// Everything.
+    DangerFullAccess,
 }
 
 /// A native call that stands for a logical tool.
@@ -257,6 +309,16 @@ pub enum ProfileError {
         /// The logical tool.
         tool: String,
     },
+    /// A policy for a driver that cannot express it.
+    #[error(
+        "`policy.{policy}` is for the driver `{driver}`, which needs a place in `drivers` of the profile and of the policy, and for `app-server` a table of that name"
+    )]
+    PolicyDriver {
+        /// The policy.
+        policy: &'static str,
+        /// The driver.
+        driver: &'static str,
+    },
     /// A logical tool that no scenario can call.
     #[error("`tools.{tool}` is not a logical tool: {help}")]
     UnknownTool {
@@ -300,6 +362,7 @@ impl Profile {
         if self.drivers.is_empty() {
             return Err(ProfileError::Empty { field: "drivers" });
         }
+        self.validate_policies()?;
         self.validate_tools()?;
         self.validate_templates()
     }
@@ -307,6 +370,21 @@ impl Profile {
     /// The version used when none is asked for.
     pub fn default_version(&self) -> &str {
         self.versions.first().map_or("", String::as_str)
+    }
+
+    /// A policy for a driver that is not there is a slip that would only show as skipped cases.
+    fn validate_policies(&self) -> Result<(), ProfileError> {
+        for (policy, lowering) in &self.policy {
+            let table = lowering.app_server.as_ref().map(|_| DriverKind::AppServer);
+            for driver in lowering.drivers.iter().flatten().copied().chain(table) {
+                let is_there = self.drivers.iter().any(|launch| launch.driver == driver);
+                if !is_there || !lowering.is_for(driver) {
+                    let (policy, driver) = (policy.name(), driver.name());
+                    return Err(ProfileError::PolicyDriver { policy, driver });
+                }
+            }
+        }
+        Ok(())
     }
 
     fn validate_tools(&self) -> Result<(), ProfileError> {
@@ -373,11 +451,24 @@ fn strings<'v>(value: &'v toml::Value, found: &mut Vec<&'v str>) {
     }
 }
 
-/// The arguments that give commands the network under a policy, or take it from them; `None` when
-/// the policy cannot grant it.
-pub(crate) fn network_arguments(lowering: &PolicyLowering, network: Network) -> Option<&[String]> {
-    match network {
-        Network::Denied => Some(&[]),
-        Network::Allowed => lowering.network.as_deref(),
+impl PolicyLowering {
+    /// Whether a driver can express the policy.
+    pub(crate) fn is_for(&self, driver: DriverKind) -> bool {
+        let listed = self.drivers.as_ref().is_none_or(|drivers| drivers.contains(&driver));
+        listed && (driver != DriverKind::AppServer || self.app_server.is_some())
+    }
+
+    /// Whether a driver can give commands the network, or keep it from them, under the policy.
+    pub(crate) fn can_set(&self, network: Network, driver: DriverKind) -> bool {
+        match (network, driver) {
+            (Network::Denied, _) => true,
+            (Network::Allowed, DriverKind::Exec | DriverKind::Jsonl) => self.network.is_some(),
+            (Network::Allowed, DriverKind::AppServer) => {
+                self.app_server.as_ref().is_some_and(|policy| policy.network.is_some())
+            }
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! Whether a case can be asked of an agent, known before it runs.
 
-use crate::agent::profile::{Launch, Profile, network_arguments};
+use crate::agent::profile::{Launch, Profile};
 use crate::case::{Case, Variant};
-use crate::scenario::{Capability, Network, Policy};
+use crate::driver::DriverKind;
+use crate::scenario::{Capability, Policy};
 
 /// Why a case is skipped for an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +14,7 @@ pub enum SkipReason {
         /// What is missing, in the scenario's order.
         missing: Vec<Capability>,
     },
-    /// The profile does not say how the policy is expressed.
+    /// The profile does not say how the policy is expressed when the agent is driven so.
     #[error("the agent has no policy `{}`", .policy.name())]
     Policy {
         /// The policy.
@@ -39,15 +40,21 @@ pub fn applicability(case: &Case, profile: &Profile, launch: &Launch) -> Result<
     }
     std::iter::once(&case.main)
         .chain(&case.control)
-        .try_for_each(|variant| policy_known(variant, profile))
+        .try_for_each(|variant| policy_known(variant, profile, launch.driver))
 }
 
-fn policy_known(variant: &Variant, profile: &Profile) -> Result<(), SkipReason> {
+fn policy_known(
+    variant: &Variant,
+    profile: &Profile,
+    driver: DriverKind,
+) -> Result<(), SkipReason> {
     let policy = variant.policy;
-    let lowering = profile.policy.get(&policy).ok_or(SkipReason::Policy { policy })?;
-    match (variant.network, network_arguments(lowering, variant.network)) {
-        (Network::Allowed, None) => Err(SkipReason::Network { policy }),
-        _ => Ok(()),
+    let lowering = profile.policy.get(&policy).filter(|lowering| lowering.is_for(driver));
+    let lowering = lowering.ok_or(SkipReason::Policy { policy })?;
+    if lowering.can_set(variant.network, driver) {
+        Ok(())
+    } else {
+        Err(SkipReason::Network { policy })
     }
 }
 
@@ -58,7 +65,9 @@ fn names(capabilities: &[Capability]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::profile::{AppServerPolicy, ApprovalPolicy, SandboxMode};
     use crate::check::fixture;
+    use crate::scenario::Network;
 
     #[test]
     fn a_case_applies_when_all_is_declared() {
@@ -102,5 +111,34 @@ mod tests {
         let lowering = profile.policy.get_mut(&case.main.policy).expect("known");
         lowering.network = Some(Vec::new());
         assert_eq!(applicability(&case, &profile, &profile.drivers[0]), Ok(()));
+    }
+
+    #[test]
+    fn a_policy_may_be_for_some_drivers_only() {
+        let mut profile = fixture::profile();
+        let case = fixture::case();
+        let policy = case.main.policy;
+        let mut server = profile.drivers[0].clone();
+        server.driver = DriverKind::AppServer;
+        let skip = applicability(&case, &profile, &server).expect_err("has no table");
+        assert_eq!(skip, SkipReason::Policy { policy });
+
+        let lowering = profile.policy.get_mut(&policy).expect("known");
+        lowering.drivers = Some(vec![DriverKind::AppServer]);
+        lowering.network = Some(Vec::new());
+        lowering.app_server = Some(AppServerPolicy {
+            approval_policy: ApprovalPolicy::OnRequest,
+            sandbox: SandboxMode::ReadOnly,
+            config: serde_json::Map::new(),
+            network: None,
+        });
+        assert_eq!(applicability(&case, &profile, &server), Ok(()));
+        let skip = applicability(&case, &profile, &profile.drivers[0]).expect_err("not listed");
+        assert_eq!(skip, SkipReason::Policy { policy });
+
+        let mut case = case;
+        case.main.network = Network::Allowed;
+        let skip = applicability(&case, &profile, &server).expect_err("each grants for itself");
+        assert_eq!(skip, SkipReason::Network { policy });
     }
 }

@@ -46,12 +46,19 @@ pub(crate) fn places_at(root: &str, port: u16) -> Places {
 
 /// A profile that documents project rules as user messages in the frame `rules`.
 pub(crate) fn profile() -> Profile {
-    let free = PolicyLowering { arguments: Vec::new(), network: None, values: IndexMap::new() };
+    let free = PolicyLowering {
+        arguments: Vec::new(),
+        network: None,
+        values: IndexMap::new(),
+        drivers: None,
+        app_server: None,
+    };
     Profile {
         results: IndexMap::from([
             (ResultClass::Denied, vec!["^denied".to_owned()]),
             (ResultClass::NotFound, vec!["not found".to_owned()]),
         ]),
+        stand_ins: false,
         broken_confinement: vec!["^sandbox failed".to_owned()],
         schema: 1,
         name: "lab".into(),
@@ -308,6 +315,7 @@ pub(crate) fn evidence_of(requests: Vec<ModelRequest>) -> Evidence {
         dialogue: Dialogue {
             turns: vec![TurnOutcome { succeeded: true, final_text: Some("Done.".into()) }],
             approvals: Vec::new(),
+            unanswered: Vec::new(),
             exit: Exit::Status { status: 0 },
             stdout: String::new(),
             stderr: String::new(),

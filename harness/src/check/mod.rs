@@ -17,5 +17,6 @@ mod trouble;
 pub(crate) mod fixture;
 
 pub use applicability::{SkipReason, applicability};
+pub use expectation::name as expectation_name;
 pub use judge::{Judgement, judge};
 pub use run::Bench;

@@ -52,11 +52,11 @@ pub(super) fn worthless(run: &Run<'_>) -> Option<Trouble> {
         return Some(Trouble::new(
             ErrorKind::TimeLimit,
             format!(
-                "the agent did not end in time; {} requests had reached the model",
+                "the agent did not end in time; requests that had reached the model: {}",
                 evidence.requests.len()
             ),
-            "run the case alone with --keep and read the agent's output; a larger --timeout helps \
-             a slow machine",
+            "run the case alone with --keep and read the agent's output in its folder; a larger \
+             --time-limit helps a slow machine",
         ));
     }
     if evidence.requests.is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
 /// The agent crashed, or its end was not seen.
 pub(super) fn crash(run: &Run<'_>) -> Option<Trouble> {
     let dialogue = &run.evidence.dialogue;
-    let help = "read the agent's standard error in the record; run the case with --keep";
+    let help = "run the case alone with --keep and read the agent's output in its folder";
     let said_something =
         dialogue.turns.iter().any(|turn| turn.succeeded || turn.final_text.is_some());
     let may_fail =

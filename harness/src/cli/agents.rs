@@ -4,23 +4,30 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use conform::agent::install::{Installed, Store};
-use conform::agent::profile::Profile;
+use conform::agent::install::{Installed, Listed, Store};
+use conform::agent::profile::{Install, Profile};
 use conform::agent::registry::Registry;
 use conform::run::SubjectName;
 
 use super::Status;
+use super::page::{Page, print};
 
 /// What to do with agents.
 #[derive(Debug, Args)]
 pub(crate) struct AgentsArgs {
     #[command(subcommand)]
     command: AgentsCommand,
-    /// A folder of profiles that come before the built-in ones
+    /// A folder of profiles (NAME.toml) that come before the built-in ones
     #[arg(long, value_name = "FOLDER", global = true)]
     profiles: Option<PathBuf>,
     /// Where installed agents are kept [default: the user's cache folder]
-    #[arg(long, value_name = "FOLDER", env = "CONFORM_CACHE", global = true)]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        env = "CONFORM_CACHE",
+        hide_env_values = true,
+        global = true
+    )]
     cache: Option<PathBuf>,
 }
 
@@ -30,7 +37,7 @@ enum AgentsCommand {
     List,
     /// Install agents from their public packages, each version beside the others
     Install {
-        /// Which
+        /// The agents, such as codex or codex@0.171.0
         #[arg(required = true, value_name = "NAME[@VERSION]")]
         agents: Vec<SubjectName>,
     },
@@ -46,37 +53,60 @@ pub(crate) fn main(args: AgentsArgs) -> anyhow::Result<Status> {
 }
 
 fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
+    let listed = store.list()?;
+    let mut page = Page::default();
     for name in registry.names()? {
         let profile = registry.profile(&name)?;
-        let installed = installed(&profile, store)?;
-        anstream::println!("{name}  {}", profile.title);
-        anstream::println!("  versions: {}", profile.versions.join(", "));
-        anstream::println!(
-            "  installed: {}",
-            if installed.is_empty() { "none".to_owned() } else { installed.join(", ") }
-        );
+        page.line(format_args!("{name}  {}", profile.title));
+        if matches!(profile.install, Install::Npm { .. }) {
+            page.line(format_args!("  tried with: {}", profile.versions.join(", ")));
+        }
+        page.line(format_args!("  {}", installed(&profile, store, &listed)));
         for launch in &profile.drivers {
-            let capabilities: Vec<_> =
+            let names: Vec<_> =
                 launch.capabilities.iter().map(|capability| capability.name()).collect();
-            anstream::println!(
-                "  driver {} over {}: {}",
+            let capabilities = if names.is_empty() {
+                "no capability declared".to_owned()
+            } else {
+                names.join(", ")
+            };
+            page.line(format_args!(
+                "  driver {} over {}: {capabilities}",
                 launch.driver.name(),
                 launch.wire,
-                capabilities.join(", ")
-            );
+            ));
         }
     }
+    page.print()?;
     Ok(Status::Success)
 }
 
-fn installed(profile: &Profile, store: &Store) -> anyhow::Result<Vec<String>> {
-    let mut found = Vec::new();
-    for version in &profile.versions {
-        if store.installed(profile, Some(version))?.is_some() {
-            found.push(version.clone());
+/// Where the agent is on this machine. What is wrong with one does not keep the others from being
+/// shown.
+fn installed(profile: &Profile, store: &Store, listed: &[Listed]) -> String {
+    match &profile.install {
+        Install::BuiltIn => "built in".to_owned(),
+        Install::Path { executable } => match store.installed(profile, None) {
+            Ok(Some(found)) => format!("at {}", found.executable.display()),
+            Ok(None) => format!("not on this machine: {executable}"),
+            Err(problem) => format!("not on this machine: {problem}"),
+        },
+        Install::Npm { .. } => {
+            let here: Vec<String> = listed
+                .iter()
+                .filter(|listed| listed.agent == profile.name)
+                .map(|listed| match &listed.state {
+                    Ok(_) => listed.version.clone(),
+                    Err(problem) => format!("{} ({problem})", listed.version),
+                })
+                .collect();
+            if here.is_empty() {
+                format!("not installed; run `conform agents install {}`", profile.name)
+            } else {
+                format!("installed: {}", here.join(", "))
+            }
         }
     }
-    Ok(found)
 }
 
 fn install(registry: &Registry, store: &Store, agents: &[SubjectName]) -> anyhow::Result<Status> {
@@ -88,7 +118,7 @@ fn install(registry: &Registry, store: &Store, agents: &[SubjectName]) -> anyhow
             })
             .with_context(|| format!("cannot install {name}"))?;
         let Installed { version, executable, .. } = installed;
-        anstream::println!("{}@{version}  {}", name.agent, executable.display());
+        print(&format!("{}@{version}  {}\n", name.agent, executable.display()))?;
     }
     Ok(Status::Success)
 }

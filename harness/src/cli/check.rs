@@ -9,13 +9,15 @@ use conform::clause;
 use conform::suite::Suite;
 use walkdir::WalkDir;
 
+use super::page::{Page, counted, print};
 use super::{Status, say_error, say_problems};
 
 /// What to check.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Files or folders of scenarios, matrices and profiles
-    #[arg(default_values = ["scenarios", "matrices", "agents"])]
+    /// Files, or folders of them [default: those of `scenarios`, `matrices` and `agents` that are
+    /// there]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Also list the clauses that no case serves yet
     #[arg(long)]
@@ -31,8 +33,26 @@ struct Selected {
     baselines: Vec<PathBuf>,
 }
 
-pub(crate) fn main(args: &CheckArgs) -> anyhow::Result<Status> {
-    let selected = sort(&args.paths)?;
+/// Where files are looked for, when no path is named.
+const FOLDERS: [&str; 3] = ["scenarios", "matrices", "agents"];
+
+impl Selected {
+    fn is_empty(&self) -> bool {
+        let Self { scenarios, matrices, profiles, baselines } = self;
+        [scenarios, matrices, profiles, baselines].into_iter().all(Vec::is_empty)
+    }
+}
+
+pub(crate) fn main(args: CheckArgs) -> anyhow::Result<Status> {
+    let paths = if args.paths.is_empty() {
+        FOLDERS.map(PathBuf::from).into_iter().filter(|folder| folder.is_dir()).collect()
+    } else {
+        args.paths
+    };
+    let selected = sort(&paths)?;
+    if selected.is_empty() {
+        anyhow::bail!("{}", nothing_to_check(&paths));
+    }
     let mut errors = 0;
     for path in &selected.profiles {
         errors += check_file(path, check_profile);
@@ -48,35 +68,53 @@ pub(crate) fn main(args: &CheckArgs) -> anyhow::Result<Status> {
     }
     errors += say_problems(&suite.problems);
     if args.coverage {
-        say_coverage(&suite);
+        say_coverage(&suite)?;
     }
     if errors > 0 {
-        anstream::eprintln!("{errors} {}", if errors == 1 { "problem" } else { "problems" });
+        anstream::eprintln!("{}", counted(errors, "problem"));
         return Ok(Status::BadInput);
     }
-    anstream::println!(
-        "{} scenarios with {} cases ({} cells excluded), {} matrices, {} profiles, {} baselines: no problems",
-        suite.scenarios,
-        suite.cases.len(),
-        suite.excluded.len(),
+    print(&format!(
+        "{} with {} ({} excluded), {} matrices, {}, {}: no problems\n",
+        counted(suite.scenarios, "scenario"),
+        counted(suite.cases.len(), "case"),
+        counted(suite.excluded.len(), "cell"),
         selected.matrices.len(),
-        selected.profiles.len(),
-        selected.baselines.len(),
-    );
+        counted(selected.profiles.len(), "profile"),
+        counted(selected.baselines.len(), "baseline"),
+    ))?;
     Ok(Status::Success)
+}
+
+fn nothing_to_check(paths: &[PathBuf]) -> String {
+    if paths.is_empty() {
+        return format!("there is no folder {} here; name what to check", FOLDERS.join(", "));
+    }
+    let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    format!(
+        "there is nothing to check in {}; scenarios and matrices are `*.yaml`, profiles and \
+         baselines `*.toml`",
+        paths.join(", ")
+    )
 }
 
 fn sort(paths: &[PathBuf]) -> anyhow::Result<Selected> {
     let mut selected = Selected::default();
     for path in paths {
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry?;
+            let entry = entry.map_err(|error| cannot_look(path, error))?;
             if entry.file_type().is_file() {
                 sort_file(entry.into_path(), &mut selected);
             }
         }
     }
     Ok(selected)
+}
+
+fn cannot_look(path: &Path, error: walkdir::Error) -> anyhow::Error {
+    let place = error.path().unwrap_or(path).display().to_string();
+    let why = error.into_io_error().map_or_else(|| "a loop of links".to_owned(), |e| e.to_string());
+    anyhow::anyhow!("cannot look into {place}: {why}; check the path, taken from this folder")
 }
 
 fn sort_file(path: PathBuf, selected: &mut Selected) {
@@ -113,7 +151,7 @@ fn check_baseline(name: &str, text: &str) -> anyhow::Result<()> {
     Ok(conform::run::Baseline::check(name, text)?)
 }
 
-fn say_coverage(suite: &Suite) {
+fn say_coverage(suite: &Suite) -> anyhow::Result<()> {
     let served: BTreeSet<&str> = suite
         .cases
         .iter()
@@ -127,12 +165,11 @@ fn say_coverage(suite: &Suite) {
         .collect();
     let missing: Vec<_> =
         clause::catalogue().iter().filter(|clause| !served.contains(clause.id.as_str())).collect();
+    let mut page = Page::default();
     for clause in &missing {
-        anstream::println!("no case serves {} ({})", clause.id, clause.severity);
+        page.line(format_args!("no case serves {} ({})", clause.id, clause.severity));
     }
-    anstream::println!(
-        "{} of {} clauses have a case",
-        clause::catalogue().len() - missing.len(),
-        clause::catalogue().len()
-    );
+    let all = clause::catalogue().len();
+    page.line(format_args!("{} of {all} clauses have a case", all - missing.len()));
+    page.print()
 }

@@ -1,17 +1,20 @@
 //! `conform explain`.
 
 use clap::Args;
-use conform::case::{Case, CaseCall, CaseTurnKind, Variant};
-use conform::clause::{self, ClauseRef};
-use conform_mock_server::document::did_you_mean;
+use conform::case::{Case, CaseCall, CaseStep, CaseTurnKind, LateText, Variant};
+use conform::check::expectation_name;
+use conform::clause::{self, Clause, ClauseRef};
+use conform::suite::Suite;
 
 use super::Status;
 use super::list::Selection;
+use super::page::{Page, counted, print};
 
 /// What to explain.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A clause id, such as `role.no-promotion`, or a case id
+    /// A clause's id, such as `role.no-promotion`, or a case's id
+    #[arg(value_name = "CLAUSE|CASE")]
     what: String,
     #[command(flatten)]
     selection: Selection,
@@ -19,21 +22,30 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn main(args: &ExplainArgs) -> anyhow::Result<Status> {
     if let Some(clause) = ClauseRef::find(&args.what) {
-        explain_clause(clause, &args.selection)?;
-        return Ok(Status::Success);
+        return explain_clause(clause.get(), &args.selection);
     }
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
     if let Some(case) = suite.cases.iter().find(|case| case.id == args.what) {
-        explain_case(case);
+        case_page(case).print()?;
         return Ok(Status::Success);
+    }
+    anyhow::bail!("`{}` is neither a clause nor a case: {}", args.what, help(&args.what, &suite))
+}
+
+fn help(what: &str, suite: &Suite) -> String {
+    let begun = suite.cases.iter().filter(|case| case.id.starts_with(what)).count();
+    if begun > 0 {
+        return format!(
+            "it begins the id of {}; `conform list --filter {what}` shows them",
+            counted(begun, "case")
+        );
     }
     let clauses = clause::catalogue().iter().map(|clause| clause.id.as_str());
     let cases = suite.cases.iter().map(|case| case.id.as_str());
-    let help = match nearest(&args.what, clauses.chain(cases)) {
-        Some(name) => did_you_mean(&args.what, [name]),
+    match nearest(what, clauses.chain(cases)) {
+        Some(name) => format!("did you mean `{name}`?"),
         None => "`conform list` shows the cases".to_owned(),
-    };
-    anyhow::bail!("`{}` is neither a clause nor a case: {help}", args.what)
+    }
 }
 
 fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -44,67 +56,122 @@ fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a 
         .map(|(_, name)| name)
 }
 
-fn explain_clause(clause: ClauseRef, selection: &Selection) -> anyhow::Result<()> {
-    let clause = clause.get();
-    anstream::println!("{}  ({}, guarded by {})", clause.id, clause.severity, clause.layer);
-    anstream::println!("  {}", clause.text);
-    anstream::println!("  source: {}", clause.source);
-    if selection.paths.iter().all(|path| path.exists())
-        && let Some(suite) = selection.load()?
-    {
-        let count = suite.cases.iter().filter(|case| case.clause.id() == clause.id).count();
-        anstream::println!("  {count} cases serve it first of all");
+fn explain_clause(clause: &Clause, selection: &Selection) -> anyhow::Result<Status> {
+    print(&format!(
+        "{}  ({}, guarded by {})\n  {}\n  source: {}\n",
+        clause.id, clause.severity, clause.layer, clause.text, clause.source
+    ))?;
+    // A clause is known without any scenario; which cases serve it is told where there are some.
+    if selection.is_default() && selection.paths.iter().all(|path| !path.exists()) {
+        return Ok(Status::Success);
     }
-    Ok(())
+    let Some(suite) = selection.load()? else { return Ok(Status::BadInput) };
+    served(clause, &suite.cases).print()?;
+    Ok(Status::Success)
 }
 
-fn explain_case(case: &Case) {
-    anstream::println!("{}\n  {}", case.id, case.title);
-    anstream::println!("  {}  clause {}", case.location, case.clause);
+/// The cases that serve a clause first of all.
+fn served(clause: &Clause, cases: &[Case]) -> Page {
+    const SHOWN: usize = 5;
+    let ids: Vec<&str> = cases
+        .iter()
+        .filter(|case| case.clause.id() == clause.id)
+        .map(|case| case.id.as_str())
+        .collect();
+    let mut page = Page::default();
+    page.line(match ids.len() {
+        0 => "  no case serves it first of all".to_owned(),
+        1 => "  1 case serves it first of all:".to_owned(),
+        count => format!("  {count} cases serve it first of all:"),
+    });
+    for id in ids.iter().take(SHOWN) {
+        page.line(format_args!("    {id}"));
+    }
+    if ids.len() > SHOWN {
+        page.line(format_args!("    and {} more", ids.len() - SHOWN));
+    }
+    page
+}
+
+fn case_page(case: &Case) -> Page {
+    let clause = case.clause.get();
+    let mut page = Page::default();
+    page.line(format_args!("{}\n  {}", case.id, case.title));
+    let mut line = |name: &str, value: &str| {
+        page.line(format_args!("  {name:NAME$}  {value}"));
+    };
+    line("scenario", &case.location.to_string());
+    line("clause", &format!("{} ({}): {}", clause.id, clause.severity, clause.text));
     for (axis, value) in &case.axes {
-        anstream::println!("  {axis}: {value}");
+        line(axis, value);
     }
     if let Some(disposition) = &case.disposition {
-        anstream::println!("  disposition: {disposition}");
+        line("disposition", disposition);
+    }
+    if !case.requires.is_empty() {
+        let names: Vec<_> = case.requires.iter().map(|capability| capability.name()).collect();
+        line("requires", &names.join(", "));
+    }
+    if !case.needs.is_empty() {
+        line("needs", &case.needs.join(", "));
     }
     for origin in &case.origins {
-        anstream::println!("  origin {} is marked {}", origin.name, origin.token);
+        line("planted", &format!("`{}`, marked {}", origin.name, origin.token));
     }
-    explain_variant(&case.main);
-    if let Some(control) = &case.control {
-        explain_variant(control);
+    for variant in std::iter::once(&case.main).chain(&case.control) {
+        add_variant(&mut page, variant);
     }
+    page
 }
 
-fn explain_variant(variant: &Variant) {
-    anstream::println!("  {} under policy {}:", variant.name, variant.policy.name());
+/// Width of the first column.
+const NAME: usize = 11;
+
+fn add_variant(page: &mut Page, variant: &Variant) {
+    let Variant { name, policy, network, approver, .. } = variant;
+    page.line(format_args!(
+        "\n{name} run, policy {}, network {}, approver {}",
+        policy.name(),
+        network.name(),
+        approver.name()
+    ));
+    let mut line = |name: &str, value: &str| {
+        page.line(format_args!("  {name:NAME$}  {value}"));
+    };
+    for CaseStep::User(prompt) in &variant.steps {
+        line("user", &quoted(prompt));
+    }
     for turn in &variant.turns {
-        let attempt = if turn.attempt { " (attempt)" } else { "" };
         match &turn.kind {
-            CaseTurnKind::Say(text) => {
-                anstream::println!("    {}: says {:?}", turn.name, text.display());
-            }
+            CaseTurnKind::Say(said) => line(&turn.name, &format!("says {}", quoted(said))),
             CaseTurnKind::Calls(calls) => {
+                let how = if turn.attempt { "attempts" } else { "calls" };
                 for call in calls {
-                    anstream::println!("    {}{attempt}: calls {}", turn.name, call_text(call));
+                    line(&turn.name, &format!("{how} {}", call_text(call)));
                 }
             }
         }
     }
     for expectation in &variant.expect {
-        anstream::println!("    expects {:?} [{}]", expectation.kind, expectation.clause);
+        let asked = expectation_name(&expectation.kind);
+        line("expected", &format!("{asked}  [{}]", expectation.clause));
     }
 }
 
 fn call_text(call: &CaseCall) -> String {
     match call {
         CaseCall::Logical { tool, arguments } => {
-            let arguments: Vec<_> = arguments
-                .iter()
-                .map(|(name, text)| format!("{name}: {:?}", text.display()))
-                .collect();
-            format!("{tool} {}", arguments.join(", "))
+            let arguments: Vec<_> =
+                arguments.iter().map(|(name, text)| format!("{name} {}", quoted(text))).collect();
+            format!("{tool}: {}", arguments.join(", "))
         }
-        CaseCall::Unoffered { name, arguments } => format!("{name} {arguments} (not offered)"),
+        CaseCall::Unoffered { name, arguments } => {
+            format!("{name}, which no agent offers: {arguments}")
+        }
     }
+}
+
+/// A text in quotes, on one line.
+fn quoted(text: &LateText) -> String {
+    format!("{:?}", text.display())
 }

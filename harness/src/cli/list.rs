@@ -5,7 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use conform::suite::{Filter, Suite};
 
+use super::page::{Page, counted};
 use super::{Status, say_problems};
+
+/// Where scenarios are, when no path is named.
+const SCENARIOS: &str = "scenarios";
 
 /// Which cases to list.
 #[derive(Debug, Args)]
@@ -20,10 +24,10 @@ pub(crate) struct ListArgs {
 /// A selection of cases.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
-    /// Scenario files or folders
-    #[arg(default_value = "scenarios")]
+    /// Scenario files, or folders of them
+    #[arg(value_name = "PATH", default_value = SCENARIOS)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Keep only cases whose id holds this text or matches this glob; may repeat
+    /// Keep only cases whose id holds TEXT or matches GLOB, such as `*.file-read.*`; may repeat
     #[arg(long, short, value_name = "TEXT|GLOB")]
     pub(crate) filter: Vec<String>,
     /// Where matrices are [default: the folder `matrices` beside `scenarios`]
@@ -31,15 +35,23 @@ pub(crate) struct Selection {
     pub(crate) matrices: Vec<PathBuf>,
 }
 
+/// What to say of an empty selection.
+pub(crate) const NOTHING_SELECTED: &str =
+    "nothing was selected: no case id fits --filter; `conform list` without it shows the ids";
+
 impl Selection {
+    /// Whether this is the selection of someone who named no path.
+    pub(crate) fn is_default(&self) -> bool {
+        self.paths == [PathBuf::from(SCENARIOS)]
+    }
+
     /// Loads the selected cases; `None` when a file is broken, which has been said then.
     pub(crate) fn load(&self) -> anyhow::Result<Option<Suite>> {
         let filter = Filter::new(&self.filter)?;
         let mut suite = Suite::load(&self.paths, &self.matrices);
         let errors = say_problems(&suite.problems);
         if !suite.is_sound() {
-            let problems = if errors == 1 { "problem" } else { "problems" };
-            anstream::eprintln!("{errors} {problems}; nothing was run");
+            anstream::eprintln!("{}; mend the files first", counted(errors, "problem"));
             return Ok(None);
         }
         suite.retain(&filter);
@@ -49,14 +61,25 @@ impl Selection {
 
 pub(crate) fn main(args: &ListArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
+    let mut page = Page::default();
     for case in &suite.cases {
-        anstream::println!("{}", case.id);
+        page.line(&case.id);
     }
     if args.excluded {
         for cell in &suite.excluded {
-            anstream::println!("excluded  {}  {}", cell.id, cell.reason);
+            page.line(format_args!("excluded  {}  {}", cell.id, cell.reason));
         }
     }
-    anstream::eprintln!("{} cases from {} scenarios", suite.cases.len(), suite.scenarios);
-    Ok(if suite.cases.is_empty() { Status::NothingSelected } else { Status::Success })
+    page.print()?;
+    if suite.cases.is_empty() {
+        anstream::eprintln!("{NOTHING_SELECTED}");
+        return Ok(Status::NothingSelected);
+    }
+    let excluded = match suite.excluded.len() {
+        0 => String::new(),
+        count if args.excluded => format!("; {} excluded", counted(count, "cell")),
+        count => format!("; {} excluded (--excluded shows them)", counted(count, "cell")),
+    };
+    anstream::eprintln!("{} selected{excluded}", counted(suite.cases.len(), "case"));
+    Ok(Status::Success)
 }

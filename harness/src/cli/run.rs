@@ -1,144 +1,77 @@
 //! `conform run`.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+mod args;
+mod outputs;
+mod subjects;
+
+use std::io::{Stdout, Write as _};
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
-use conform::agent::install::{Installed, Store};
 use conform::agent::registry::Registry;
 use conform::case::Case;
-use conform::run::{Baseline, Finished, Options, Subject, SubjectName};
+use conform::run::{Baseline, Finished, Kept, Options, Subject};
 use conform::sandbox::{Isolation, IsolationOutcome, probe};
-use conform_lab_agent::Defect;
-use conform_mock_server::document::did_you_mean;
-use conform_reports::console::{Console, ConsoleOptions, StatusLevel, When};
+use conform::stand_in::path_with_stand_in;
+use conform_reports::console::{Console, ConsoleOptions, When};
 use conform_reports::gate::{Gate, Outcome};
 use conform_reports::junit;
 use conform_reports::record::{
-    CaseRecord, Header, SCHEMA, Severity, VariantName, Verdict, Writer, now,
+    CaseRecord, Header, RecordError, SCHEMA, Severity, VariantName, Verdict, Writer, now,
 };
 use tokio::sync::watch;
 
+pub(crate) use args::RunArgs;
+use args::{GateArg, IsolationArg};
+use outputs::Outputs;
+use subjects::subjects;
+
 use super::Status;
-use super::list::Selection;
-
-/// What to run, on what, and how.
-#[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    #[command(flatten)]
-    selection: Selection,
-    /// The agent under test; may repeat [default: lab]
-    #[arg(long, short, value_name = "NAME[@VERSION]")]
-    agent: Vec<SubjectName>,
-    /// A folder of profiles that come before the built-in ones
-    #[arg(long, value_name = "FOLDER")]
-    profiles: Option<PathBuf>,
-    /// A deliberate defect of the lab agent; may repeat
-    #[arg(long, value_name = "NAME")]
-    defect: Vec<String>,
-    /// Cases that run at once [default: the number of processors]
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
-    /// Limit for one run of the agent, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    time_limit: u64,
-    /// How cases are confined
-    #[arg(long, value_enum, default_value_t = IsolationArg::Auto)]
-    isolation: IsolationArg,
-    /// Run each case this often; one that disagrees with itself is flaky
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    repeat: usize,
-    /// The gravest clause that may be broken without failing the gate
-    #[arg(long, value_enum, default_value_t = GateArg::Must)]
-    gate: GateArg,
-    /// A baseline of known gaps instead of the profile's own
-    #[arg(long, value_name = "FILE", conflicts_with = "no_baseline")]
-    baseline: Option<PathBuf>,
-    /// Use no baseline
-    #[arg(long)]
-    no_baseline: bool,
-    /// The folder of the record [default: .conform/runs/TIME]
-    #[arg(long, value_name = "FOLDER")]
-    record: Option<PathBuf>,
-    /// Write a `JUnit` report to this file
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-    /// Which cases get a line as they finish [default: notable on a terminal, else all]
-    #[arg(long, value_enum)]
-    status: Option<StatusArg>,
-    /// Keep the folders of the cases, and every request body
-    #[arg(long)]
-    keep: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum IsolationArg {
-    /// Confine as far as the machine allows, and say once what could not be done
-    Auto,
-    /// No network namespace
-    None,
-    /// Refuse to run where a case cannot be confined
-    Strict,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum GateArg {
-    /// A broken must fails the gate
-    Must,
-    /// A broken should fails it too
-    Should,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum StatusArg {
-    /// None
-    None,
-    /// Those that can close the gate
-    Fail,
-    /// All but pass and skip
-    Notable,
-    /// All
-    All,
-}
-
-impl From<StatusArg> for StatusLevel {
-    fn from(arg: StatusArg) -> Self {
-        match arg {
-            StatusArg::None => Self::None,
-            StatusArg::Fail => Self::Fail,
-            StatusArg::Notable => Self::Notable,
-            StatusArg::All => Self::All,
-        }
-    }
-}
+use super::list::NOTHING_SELECTED;
+use super::signals::signals;
 
 pub(crate) fn main(args: &RunArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
     let registry = Registry::new(args.profiles.clone());
-    let (subjects, mut baselines) = subjects(args, &registry)?;
+    let (subjects, baselines) = subjects(args, &registry)?;
     if suite.cases.is_empty() {
-        anstream::eprintln!("nothing was selected; `conform list` shows the cases");
+        anstream::eprintln!("{NOTHING_SELECTED}");
         return Ok(Status::NothingSelected);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(execute(args, suite.cases, &subjects, &mut baselines))
+    runtime.block_on(async {
+        let interrupted = watch_interrupts()?;
+        let Some((options, isolation)) = options(args).await? else { return Ok(Status::Errors) };
+        let cases = suite.cases;
+        let plan = Plan { subjects, baselines, options, cases };
+        let header = header(args, &plan, isolation);
+        let outputs = Outputs::open(args, &header)?;
+        // From here on, input is no reason to fail any more.
+        execute(args, plan, &header, outputs, interrupted).await.or_else(|error| {
+            super::say_error(&error);
+            Ok(Status::Errors)
+        })
+    })
+}
+
+/// A run that is about to begin.
+struct Plan {
+    subjects: Vec<Arc<Subject>>,
+    baselines: Vec<Baseline>,
+    options: Options,
+    cases: Vec<Case>,
 }
 
 async fn execute(
     args: &RunArgs,
-    cases: Vec<Case>,
-    subjects: &[Arc<Subject>],
-    baselines: &mut [Baseline],
+    mut plan: Plan,
+    header: &Header,
+    outputs: Outputs,
+    interrupted: watch::Receiver<bool>,
 ) -> anyhow::Result<Status> {
-    let Some((options, isolation)) = options(args).await? else { return Ok(Status::Errors) };
-    let header = header(args, &options, isolation, subjects, cases.len());
-    let folder = record_folder(args)?;
-    let mut writer = Writer::create(&folder, &header)?;
-    let junit_file = args.junit.as_deref().map(create).transpose()?;
+    let Outputs { folder, mut writer, junit } = outputs;
     let severity = match args.gate {
         GateArg::Must => Severity::Must,
         GateArg::Should => Severity::Should,
@@ -152,64 +85,82 @@ async fn execute(
         Some(folder),
     );
     let mut console = Console::new(look, std::io::stdout());
-    console.started(&header)?;
-
+    // Each told once, at the end: neither a full disk nor a closed pipe ends the run.
+    let mut unwritten = None;
+    let mut unshown = console.started(header).err();
     let mut records: Vec<CaseRecord> = Vec::new();
-    let mut trouble = None;
     let report = |finished: Finished| {
-        let written = write(&mut writer, finished, args.keep, &mut records)
-            .and_then(|record| Ok(console.case(record)?));
-        if let Err(error) = written {
-            // Told once, at the end: a full disk must not end the run.
-            trouble.get_or_insert(error);
+        let (record, kept, problem) = write(&mut writer, finished, args.keep);
+        unwritten = unwritten.take().or(problem);
+        if unshown.is_none() {
+            unshown = show(&mut console, &record, &kept).err();
         }
+        records.push(record);
     };
-    let interrupted = watch_interrupts();
-    let end = conform::run::run(subjects, cases, options, baselines, interrupted, report).await?;
-    if let Err(error) = writer.finish(&end) {
-        trouble.get_or_insert(error.into());
+    let Plan { subjects, cases, options, ref mut baselines } = plan;
+    let end = conform::run::run(&subjects, cases, options, baselines, interrupted, report).await?;
+    unwritten = unwritten.or(writer.finish(&end).err());
+    if unshown.is_none() {
+        unshown = console.finished(&end).err();
     }
-    console.finished(&end)?;
-    if let Some(file) = junit_file {
-        junit::write(&records, &header, &end, gate, file)?;
-    }
-    if let Some(error) = trouble {
-        super::say_error(&error.context("the record is not complete"));
-        return Ok(Status::Errors);
-    }
+    let unreported = junit.and_then(|mut file| {
+        junit::write(&records, header, &end, gate, &mut file)
+            .map_err(anyhow::Error::from)
+            .and_then(|()| Ok(file.flush()?))
+            .err()
+    });
+    let troubles = [
+        unwritten.map(|error| anyhow::Error::from(error).context("the record is not complete")),
+        unshown.map(|error| {
+            anyhow::Error::from(error).context(
+                "the report could not be written to standard output, but the record holds it all",
+            )
+        }),
+        unreported.map(|error| error.context("the JUnit report is not complete")),
+    ];
+    troubles.iter().flatten().for_each(super::say_error);
+    let is_told = troubles.iter().all(Option::is_none);
     Ok(match gate.decide(header.cases, &end) {
-        Outcome::Holds => Status::Success,
         Outcome::Fails => Status::GateFails,
-        Outcome::Errors => Status::Errors,
-        Outcome::NothingSelected => Status::NothingSelected,
         Outcome::Interrupted => Status::Interrupted,
+        Outcome::Holds if is_told => Status::Success,
+        Outcome::NothingSelected | Outcome::NothingJudged if is_told => Status::NothingSelected,
+        Outcome::Holds | Outcome::NothingSelected | Outcome::NothingJudged | Outcome::Errors => {
+            Status::Errors
+        }
     })
 }
 
 /// Writes one finished case to the record; request bodies where they are worth reading again.
-fn write<'r>(
+/// What could not be written comes back beside it.
+fn write(
     writer: &mut Writer,
     finished: Finished,
     keep_bodies: bool,
-    records: &'r mut Vec<CaseRecord>,
-) -> anyhow::Result<&'r CaseRecord> {
-    let Finished { mut record, bodies } = finished;
+) -> (CaseRecord, Vec<Kept>, Option<RecordError>) {
+    let Finished { mut record, bodies, kept } = finished;
     let is_plain = matches!(record.verdict, Verdict::Pass | Verdict::Skip { .. });
-    let mut result = Ok(());
+    let mut problem = None;
     if keep_bodies || !is_plain {
         for body in bodies {
-            let kept =
-                writer.body(&record.agent, &record.case, body.variant, body.number, &body.json);
-            match kept {
+            match writer.body(&record.agent, &record.case, body.variant, body.number, &body.json) {
                 Ok(path) => attach(&mut record, body.variant, body.number, path),
-                Err(error) => result = Err(error),
+                Err(error) => problem = Some(error),
             }
         }
     }
-    let written = writer.case(&record);
-    records.push(record);
-    result.and(written)?;
-    records.last().context("a record was just added")
+    let problem = writer.case(&record).err().or(problem);
+    (record, kept, problem)
+}
+
+/// Shows one finished case, and where its folders are if they were kept.
+fn show(console: &mut Console<Stdout>, record: &CaseRecord, kept: &[Kept]) -> std::io::Result<()> {
+    console.case(record)?;
+    for Kept { variant, folder } in kept {
+        let place = format!("{variant} run of {} is kept in {}", record.case, folder.display());
+        console.note(&place)?;
+    }
+    Ok(())
 }
 
 fn attach(record: &mut CaseRecord, variant: VariantName, number: u64, path: Option<String>) {
@@ -219,64 +170,6 @@ fn attach(record: &mut CaseRecord, variant: VariantName, number: u64, path: Opti
         .and_then(|run| run.requests.iter_mut().find(|request| request.number == number));
     if let Some(request) = request {
         request.body = path;
-    }
-}
-
-fn subjects(
-    args: &RunArgs,
-    registry: &Registry,
-) -> anyhow::Result<(Vec<Arc<Subject>>, Vec<Baseline>)> {
-    let lab = [SubjectName { agent: "lab".to_owned(), version: None }];
-    let names = if args.agent.is_empty() { &lab[..] } else { &args.agent };
-    let store = Store::open(conform::cache::folder()?);
-    let mut subjects = Vec::new();
-    let mut baselines = Vec::new();
-    for name in names {
-        let profile = registry.profile(&name.agent)?;
-        if !args.defect.is_empty() && profile.name != "lab" {
-            anyhow::bail!("`--defect` is for the lab agent; {} has its own", profile.name);
-        }
-        let installed = store.installed(&profile, name.version.as_deref())?;
-        let Some(Installed { version, executable, .. }) = installed else {
-            anyhow::bail!("{name} is not installed; run `conform agents install {name}`");
-        };
-        baselines.push(baseline(args, registry, &profile.name, &version)?);
-        let defects = args.defect.clone();
-        subjects.push(Arc::new(Subject { profile, version, executable, defects }));
-    }
-    for defect in &args.defect {
-        check_defect(defect)?;
-    }
-    Ok((subjects, baselines))
-}
-
-fn check_defect(name: &str) -> anyhow::Result<()> {
-    let cards: Vec<_> = Defect::ALL.iter().map(|defect| defect.card()).collect();
-    if cards.iter().any(|card| card.name == name) {
-        return Ok(());
-    }
-    let help = did_you_mean(name, cards.iter().map(|card| card.name));
-    anyhow::bail!("the lab agent has no defect `{name}`: {help}")
-}
-
-fn baseline(
-    args: &RunArgs,
-    registry: &Registry,
-    agent: &str,
-    version: &str,
-) -> anyhow::Result<Baseline> {
-    if args.no_baseline {
-        return Ok(Baseline::default());
-    }
-    if let Some(path) = &args.baseline {
-        let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the baseline {name}"))?;
-        return Ok(Baseline::parse(&name, &text, agent, version)?);
-    }
-    match registry.baseline(agent, version)? {
-        Some((name, text)) => Ok(Baseline::parse(&name, &text, agent, version)?),
-        None => Ok(Baseline::default()),
     }
 }
 
@@ -307,77 +200,53 @@ async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
             (isolation, outcome.to_string())
         }
     };
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let options = Options {
-        jobs: args.jobs.unwrap_or(processors).max(1),
-        time_limit: Duration::from_secs(args.time_limit),
+        jobs: args.jobs.map_or(processors, NonZero::get),
+        time_limit: Duration::from_secs(u64::try_from(args.time_limit.get())?),
         isolation,
         case_parent: conform::cache::case_parent()?,
         keep: args.keep,
+        path_with_stand_in: path_with_stand_in(
+            &conform::cache::folder()?.join("stand-in"),
+            &keeper,
+        )
+        .context("cannot link the stand-in for curl in the cache folder")?,
         keeper,
-        repeat: args.repeat.max(1),
+        repeat: args.repeat.get(),
+        filtered: !args.selection.filter.is_empty(),
     };
     Ok(Some((options, description)))
 }
 
-fn header(
-    args: &RunArgs,
-    options: &Options,
-    isolation: String,
-    subjects: &[Arc<Subject>],
-    cases: usize,
-) -> Header {
+fn header(args: &RunArgs, plan: &Plan, isolation: String) -> Header {
     Header {
         schema: SCHEMA,
         conform: env!("CARGO_PKG_VERSION").to_owned(),
         started: now(),
-        agents: subjects
+        agents: plan
+            .subjects
             .iter()
-            .filter_map(|subject| Some(subject.reference(subject.profile.drivers.first()?)))
+            .map(|subject| subject.reference(subject.profile.drivers.first()))
             .collect(),
         selection: args.selection.paths.iter().map(|path| path.display().to_string()).collect(),
-        cases: cases * subjects.len(),
+        cases: plan.cases.len() * plan.subjects.len(),
         isolation,
-        jobs: options.jobs,
+        jobs: plan.options.jobs,
     }
 }
 
-fn record_folder(args: &RunArgs) -> anyhow::Result<PathBuf> {
-    if let Some(folder) = &args.record {
-        return Ok(folder.clone());
-    }
-    let runs = Path::new(".conform").join("runs");
-    std::fs::create_dir_all(&runs).with_context(|| {
-        format!("cannot make {}; name another folder with --record", runs.display())
-    })?;
-    // The time makes it findable; the rest keeps two runs of one second apart.
-    let prefix = format!("{}-", now().replace(':', ""));
-    let folder = tempfile::Builder::new().prefix(&prefix).rand_bytes(4).tempdir_in(&runs)?;
-    Ok(folder.keep())
-}
-
-fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
-    let file = File::create(path)
-        .with_context(|| format!("cannot write the JUnit report {}", path.display()))?;
-    Ok(BufWriter::new(file))
-}
-
-/// Turns true at the first interrupt or termination signal.
-fn watch_interrupts() -> watch::Receiver<bool> {
+/// Turns true at the first interrupt or termination signal. The second one ends the process at
+/// once; the keepers end what it leaves running.
+fn watch_interrupts() -> anyhow::Result<watch::Receiver<bool>> {
+    let mut signals = signals()?;
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        signals.recv().await;
         sender.send_replace(true);
-        sender.closed().await;
+        anstream::eprintln!("interrupted: ending what runs; once more ends at once");
+        signals.recv().await;
+        std::process::exit(i32::from(Status::Interrupted.code()));
     });
-    receiver
+    Ok(receiver)
 }

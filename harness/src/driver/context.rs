@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use nix::unistd::{AccessFlags, access};
 use tokio::time::Instant;
 
-use crate::agent::profile::OutputRule;
+use crate::agent::profile::{ApprovalPolicy, OutputRule, SandboxMode};
 use crate::sandbox::{Command, Keeper, Process, SandboxError, Stdin};
 use crate::scenario::Approver;
 
@@ -39,6 +39,19 @@ pub struct ResolvedLaunch {
     pub directory: PathBuf,
     /// How the output is read; exec drivers need it.
     pub output: Option<OutputRule>,
+    /// How the thread is opened; app-server drivers need it.
+    pub thread: Option<ThreadSettings>,
+}
+
+/// What an app-server is told when its thread is opened; the policy decides it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThreadSettings {
+    /// When the agent asks.
+    pub approval_policy: ApprovalPolicy,
+    /// The sandbox of commands that run without being asked about.
+    pub sandbox: SandboxMode,
+    /// Configuration that overrides the agent's own files: dotted keys and values.
+    pub config: serde_json::Map<String, serde_json::Value>,
 }
 
 /// An argument.
@@ -108,6 +121,21 @@ pub enum DriverError {
         "the profile's launch for the driver `exec` has no `output`: say how the final text is read"
     )]
     NoOutputRule,
+    /// The profile's policy does not say what the driver needs.
+    #[error(
+        "the profile's policy has no `app-server` table: say with which approval policy and sandbox the thread is opened"
+    )]
+    NoThreadSettings,
+    /// The agent refused what the driver must ask for.
+    #[error(
+        "the agent refused `{method}`: {message}; check that the profile's policy suits this version of the agent"
+    )]
+    Refused {
+        /// What was asked.
+        method: &'static str,
+        /// The agent's words, shortened.
+        message: String,
+    },
     /// The confinement failed.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),

@@ -1,5 +1,6 @@
 //! One interface to all drivers.
 
+use super::app_server::AppServer;
 use super::context::{Context, DriverError};
 use super::dialogue::{Dialogue, DriverKind, TurnOutcome};
 use super::exec::Exec;
@@ -12,6 +13,8 @@ pub enum Driver<'a> {
     Exec(Box<Exec<'a>>),
     /// One process that speaks JSON lines.
     Jsonl(Box<Jsonl<'a>>),
+    /// One process that speaks the app-server protocol.
+    AppServer(Box<AppServer<'a>>),
 }
 
 impl<'a> Driver<'a> {
@@ -23,6 +26,7 @@ impl<'a> Driver<'a> {
         Ok(match kind {
             DriverKind::Exec => Self::Exec(Box::new(Exec::open(context)?)),
             DriverKind::Jsonl => Self::Jsonl(Box::new(Jsonl::open(context).await?)),
+            DriverKind::AppServer => Self::AppServer(Box::new(AppServer::open(context).await?)),
         })
     }
 
@@ -37,6 +41,7 @@ impl<'a> Driver<'a> {
         match self {
             Self::Exec(driver) => driver.prompt(text).await,
             Self::Jsonl(driver) => driver.prompt(text).await,
+            Self::AppServer(driver) => driver.prompt(text).await,
         }
     }
 
@@ -45,6 +50,7 @@ impl<'a> Driver<'a> {
         match self {
             Self::Exec(driver) => driver.is_over(),
             Self::Jsonl(driver) => driver.is_over(),
+            Self::AppServer(driver) => driver.is_over(),
         }
     }
 
@@ -56,6 +62,7 @@ impl<'a> Driver<'a> {
         match self {
             Self::Exec(driver) => driver.close().await,
             Self::Jsonl(driver) => driver.close().await,
+            Self::AppServer(driver) => driver.close().await,
         }
     }
 }

@@ -11,6 +11,8 @@ pub enum DriverKind {
     Exec,
     /// The JSON-lines dialogue of the lab agent.
     Jsonl,
+    /// The app-server of Codex: threads and turns over JSON-RPC.
+    AppServer,
 }
 
 impl DriverKind {
@@ -19,6 +21,7 @@ impl DriverKind {
         match self {
             Self::Exec => "exec",
             Self::Jsonl => "jsonl",
+            Self::AppServer => "app-server",
         }
     }
 }
@@ -30,6 +33,9 @@ pub struct Dialogue {
     pub turns: Vec<TurnOutcome>,
     /// Approval requests, in order.
     pub approvals: Vec<Approval>,
+    /// Questions of the agent that the driver could not answer: what the agent did instead says
+    /// nothing about it.
+    pub unanswered: Vec<String>,
     /// How the process ended.
     pub exit: Exit,
     /// Everything it wrote to standard output.
@@ -49,6 +55,11 @@ pub struct TurnOutcome {
     pub succeeded: bool,
     /// The final text, if the agent gave one.
     pub final_text: Option<String>,
+}
+
+impl TurnOutcome {
+    /// A turn that did not come to its end.
+    pub(super) const FAILED: Self = Self { succeeded: false, final_text: None };
 }
 
 /// An approval request and the decision it got.

@@ -1,12 +1,13 @@
 //! The one-shot driver: a process for each prompt, its output the answer.
 
+use conform_reports::record::Exit;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::timeout_at;
 
 use super::context::{Context, DriverError};
 use super::dialogue::{Dialogue, TurnOutcome};
-use super::output::OutputReader;
+use super::output::{OutputReader, TurnOutput};
 use super::transcript::Transcript;
 use crate::agent::profile::OutputRule;
 use crate::sandbox::{SandboxError, Stdin};
@@ -69,13 +70,19 @@ impl<'a> Exec<'a> {
             tokio::try_join!(async { ended.await.map_err(DriverError::from) }, async {
                 streams.await.map_err(DriverError::from)
             },)?;
-        let (mut outcome, stdout) = reader.finish(&exit);
+        let TurnOutput { mut outcome, text, unreadable } = reader.finish(&exit);
         outcome.succeeded &= !timed_out;
-        self.stdout.append(&stdout);
+        self.stdout.append(&text);
         self.stderr.append(&stderr);
+        // An agent that failed may print what it likes; one that ended well must be understood.
+        let ended_well = exit == Exit::Status { status: 0 };
         self.dialogue.exit = exit;
         self.dialogue.timed_out = timed_out;
         self.dialogue.leftovers.extend(leftovers);
+        if let Some(line) = unreadable.filter(|_| ended_well) {
+            let problem = "no line of it is a JSON event".to_owned();
+            return Err(DriverError::Output { problem, line });
+        }
         Ok(self.note(outcome))
     }
 

@@ -3,14 +3,17 @@
 //! A [`Driver`] is opened in a [`Context`], gets prompts, and is closed; then its [`Dialogue`]
 //! says what was seen. It never waits past the context's deadline, whatever the agent does.
 
+mod app_server;
+mod app_server_message;
 mod context;
 mod conversation;
 mod dialogue;
 mod exec;
 mod jsonl;
 mod output;
+mod peer;
 mod transcript;
 
-pub use context::{Argument, Context, DriverError, Limits, ResolvedLaunch};
+pub use context::{Argument, Context, DriverError, Limits, ResolvedLaunch, ThreadSettings};
 pub use conversation::Driver;
 pub use dialogue::{Approval, Dialogue, DriverKind, TurnOutcome};

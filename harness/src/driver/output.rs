@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use conform_reports::record::Exit;
 use serde_json::Value;
 
-use super::context::Limits;
+use super::context::{Limits, shortened};
 use super::dialogue::TurnOutcome;
 use super::transcript::{Lines, Transcript};
 use crate::agent::profile::OutputRule;
@@ -19,6 +19,19 @@ pub(super) struct OutputReader<'a> {
     final_text: Option<String>,
     failed: bool,
     succeeded: bool,
+    events: usize,
+    garbage: Option<String>,
+}
+
+/// What was read of one turn.
+#[derive(Debug)]
+pub(super) struct TurnOutput {
+    /// The outcome.
+    pub(super) outcome: TurnOutcome,
+    /// Everything that was written.
+    pub(super) text: Transcript,
+    /// The first line, shortened, where not one line of the output was an event.
+    pub(super) unreadable: Option<String>,
 }
 
 impl<'a> OutputReader<'a> {
@@ -31,6 +44,8 @@ impl<'a> OutputReader<'a> {
             final_text: None,
             failed: false,
             succeeded: false,
+            events: 0,
+            garbage: None,
         }
     }
 
@@ -45,8 +60,8 @@ impl<'a> OutputReader<'a> {
         }
     }
 
-    /// The outcome, and everything that was written.
-    pub(super) fn finish(mut self, exit: &Exit) -> (TurnOutcome, Transcript) {
+    /// The outcome of the turn, whose process ended so.
+    pub(super) fn finish(mut self, exit: &Exit) -> TurnOutput {
         if let Some(line) = self.lines.rest() {
             self.read_line(&line);
         }
@@ -66,13 +81,18 @@ impl<'a> OutputReader<'a> {
                 final_text: self.final_text,
             },
         };
-        (outcome, self.text)
+        let unreadable = self.garbage.filter(|_| self.events == 0);
+        TurnOutput { outcome, text: self.text, unreadable }
     }
 
     /// A line that is not JSON says nothing: agents write warnings between their events.
     fn read_line(&mut self, line: &[u8]) {
         let OutputRule::Jsonl { final_text, failed, succeeded } = self.rule else { return };
-        let Ok(value) = serde_json::from_slice::<Value>(line) else { return };
+        let Ok(value) = serde_json::from_slice::<Value>(line) else {
+            self.garbage.get_or_insert_with(|| shortened(line));
+            return;
+        };
+        self.events += 1;
         if matches(&final_text.matches, &value)
             && let Some(text) = value.pointer(&final_text.text).and_then(Value::as_str)
         {
@@ -110,7 +130,7 @@ mod tests {
         for part in output.as_bytes().chunks(7) {
             reader.push(part);
         }
-        let (outcome, _) = reader.finish(&Exit::Status { status });
+        let TurnOutput { outcome, .. } = reader.finish(&Exit::Status { status });
         (outcome.succeeded, outcome.final_text)
     }
 
@@ -130,6 +150,19 @@ mod tests {
         assert_eq!(read(&jsonl(false), &output, 0), (true, Some("one".to_owned())));
         assert_eq!(read(&jsonl(false), "garbage\n{\n", 0), (true, None));
         assert_eq!(read(&jsonl(false), "", 1), (false, None));
+    }
+
+    #[test]
+    fn output_without_a_single_event_is_unreadable() {
+        let unreadable = |output: &str| {
+            let rule = jsonl(false);
+            let mut reader = OutputReader::new(&rule, Limits::default());
+            reader.push(output.as_bytes());
+            reader.finish(&Exit::Status { status: 0 }).unreadable
+        };
+        assert_eq!(unreadable("<html>\n{\n").as_deref(), Some("<html>"));
+        assert_eq!(unreadable("warning\n{}\n"), None);
+        assert_eq!(unreadable(""), None, "silence is no garbage");
     }
 
     #[test]

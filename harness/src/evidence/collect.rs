@@ -62,7 +62,7 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         strays: Vec::new(),
         leaks: Vec::new(),
         dialogue: input.dialogue.clone(),
-        problems: Vec::new(),
+        problems: input.dialogue.unanswered.iter().map(|question| unanswered(question)).collect(),
     };
     let mut bodies = EffectiveBodies::new(input.outputs);
     for exchange in input.journal {
@@ -98,6 +98,11 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         evidence.calls.extend(states);
     }
     evidence
+}
+
+/// Whatever the agent asked for, it was not told no by the approver: nothing follows from it.
+fn unanswered(question: &str) -> String {
+    format!("the agent asked `{question}`, which its driver cannot answer")
 }
 
 /// The states of the calls of one turn.

@@ -20,5 +20,5 @@ pub use effective::{EffectiveBodies, OutputItems, outputs_unknown};
 pub use frame::{closing_tags, frames_around};
 pub use model::{CallState, Evidence, Leak, ModelRequest, OriginFound, SinkDelivery, StraySecret};
 pub use normalise::{Normaliser, PatternError, Patterns};
-pub use record::{request_record, run_evidence};
+pub use record::{normalised_body, request_record, run_evidence};
 pub use tree::{OwnState, Snapshot, TreeError, escaped_name};

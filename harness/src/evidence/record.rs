@@ -6,6 +6,7 @@ use conform_reports::record::{
     ApprovalRecord, FileChange, OriginSighting, RequestRecord, RunEvidence, SegmentRecord,
     SinkRecord, Tokens,
 };
+use serde_json::Value;
 
 use super::model::{Evidence, ModelRequest, SinkDelivery};
 use super::normalise::Normaliser;
@@ -57,13 +58,21 @@ pub fn run_evidence(
     }
 }
 
+/// The body of a request without what differs from run to run; keys are sorted, since an agent may
+/// write those of a map in any order.
+pub fn normalised_body(request: &ModelRequest, normaliser: &Normaliser<'_>) -> Value {
+    let mut body = normaliser.json(&request.body);
+    body.sort_all_objects();
+    body
+}
+
 /// The record of one request. Hashes and lengths are those of the normalised texts.
 pub fn request_record(
     request: &ModelRequest,
     variant: &Variant,
     normaliser: &Normaliser<'_>,
 ) -> RequestRecord {
-    let body = normaliser.json(&request.body).to_string();
+    let body = normalised_body(request, normaliser).to_string();
     RequestRecord {
         number: request.number,
         purpose: request.purpose.to_string(),

@@ -3,26 +3,42 @@
 use conform_reports::record::{CaseRecord, ErrorKind, Metrics, RunEvidence, VariantName, Verdict};
 use indexmap::IndexMap;
 
-use super::pool::{Body, Finished, Options};
+use super::pool::{Body, Finished, Interrupt, Kept, Options};
 use super::session::{Session, SessionError};
 use super::subject::Subject;
 use crate::agent::profile::Launch;
 use crate::case::{Case, Variant};
 use crate::check::{Bench, SkipReason, applicability, judge};
-use crate::evidence::{Evidence, Normaliser, Patterns, run_evidence};
+use crate::evidence::{Evidence, Normaliser, Patterns, normalised_body, run_evidence};
+use crate::sandbox::CaseFolder;
 
-/// Runs a case as often as asked; repeats that disagree make it flaky.
-pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) -> Finished {
+/// Runs a case as often as asked; repeats that disagree make it flaky. `None`: interrupted.
+pub(super) async fn run_case(
+    case: &Case,
+    subject: &Subject,
+    options: &Options,
+    interrupt: &Interrupt,
+) -> Option<Finished> {
+    let verdict_of = |launch, verdict| Finished::unseen(record(case, subject, launch, verdict));
     let launch = match choose(case, subject) {
-        Ok(launch) => launch,
-        Err((launch, reason)) => {
+        Choice::Launch(launch) => launch,
+        Choice::Refused { preferred, reason } => {
             let verdict = Verdict::Skip { reason: reason.to_string() };
-            return Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
+            return Some(verdict_of(Some(preferred), verdict));
+        }
+        Choice::NoDriver => {
+            return Some(verdict_of(
+                None,
+                Verdict::Error {
+                    kind: ErrorKind::ProfileDrift,
+                    message: format!("the profile `{}` has no driver", subject.profile.name),
+                    help: "add a `[[drivers]]` table to it".to_owned(),
+                },
+            ));
         }
     };
-    let error =
-        |verdict| Finished { record: record(case, subject, launch, verdict), bodies: Vec::new() };
-    if let Some(missing) = missing_program(case) {
+    let error = |verdict| Some(verdict_of(Some(launch), verdict));
+    if let Some(missing) = missing_program(case, subject.path(options)) {
         return error(Verdict::Error {
             kind: ErrorKind::Prerequisite,
             message: format!("the scenario needs `{missing}`, which is not on this machine"),
@@ -39,38 +55,48 @@ pub(super) async fn run_case(case: &Case, subject: &Subject, options: &Options) 
             });
         }
     };
-    let attempt = Attempt { case, subject, launch, patterns: &patterns, options };
-    let mut first = attempt.run().await;
+    let attempt = Attempt { case, subject, launch, patterns: &patterns, options, interrupt };
+    let mut first = attempt.run().await?;
     let mut verdicts = vec![first.record.verdict.word().to_owned()];
     for _ in 1..options.repeat {
-        verdicts.push(attempt.run().await.record.verdict.word().to_owned());
+        let again = attempt.run().await?;
+        verdicts.push(again.record.verdict.word().to_owned());
+        first.kept.extend(again.kept);
     }
     if verdicts.iter().any(|verdict| *verdict != verdicts[0]) {
         first.record.verdict = Verdict::Flaky { verdicts };
     }
-    first
+    Some(first)
 }
 
-/// The first launch of the profile that can do what the case needs; otherwise the reason why the
-/// preferred one cannot.
-fn choose<'s>(case: &Case, subject: &'s Subject) -> Result<&'s Launch, (&'s Launch, SkipReason)> {
-    let mut refused = None;
+/// How a case can be put to an agent.
+enum Choice<'s> {
+    /// By this launch: the first of the profile that can do what the case needs.
+    Launch(&'s Launch),
+    /// Not at all; the reason is that of the preferred launch.
+    Refused { preferred: &'s Launch, reason: SkipReason },
+    /// The profile has no launch.
+    NoDriver,
+}
+
+fn choose<'s>(case: &Case, subject: &'s Subject) -> Choice<'s> {
+    let mut choice = Choice::NoDriver;
     for launch in &subject.profile.drivers {
-        match applicability(case, &subject.profile, launch) {
-            Ok(()) => return Ok(launch),
-            Err(reason) => {
-                refused.get_or_insert((launch, reason));
+        match (applicability(case, &subject.profile, launch), &choice) {
+            (Ok(()), _) => return Choice::Launch(launch),
+            (Err(reason), Choice::NoDriver) => {
+                choice = Choice::Refused { preferred: launch, reason };
             }
+            (Err(_), _) => {}
         }
     }
-    // A profile is refused at loading when it has no driver.
-    Err(refused.unwrap_or_else(|| unreachable!("a profile has a driver")))
+    choice
 }
 
-fn missing_program(case: &Case) -> Option<&str> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+/// A program that the case needs and that the agent would not find.
+fn missing_program<'c>(case: &'c Case, path: &str) -> Option<&'c str> {
     let is_there = |program: &&String| {
-        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+        std::env::split_paths(path).any(|folder| folder.join(program).is_file())
     };
     case.needs.iter().find(|program| !is_there(program)).map(String::as_str)
 }
@@ -82,34 +108,44 @@ struct Attempt<'a> {
     launch: &'a Launch,
     patterns: &'a Patterns,
     options: &'a Options,
+    interrupt: &'a Interrupt,
 }
 
 impl Attempt<'_> {
-    async fn run(&self) -> Finished {
-        match self.sessions().await {
+    async fn run(&self) -> Option<Finished> {
+        let mut kept = Vec::new();
+        let finished = match self.sessions(&mut kept).await {
             Ok((main, control)) => self.finish(&main, control.as_ref()),
+            Err((_, SessionError::Interrupted)) => return None,
             Err((variant, problem)) => {
                 let verdict = Verdict::Error {
                     kind: problem.kind(),
                     message: format!("{variant} run: {problem}"),
                     help: problem.help().to_owned(),
                 };
-                let record = record(self.case, self.subject, self.launch, verdict);
-                Finished { record, bodies: Vec::new() }
+                Finished::unseen(record(self.case, self.subject, Some(self.launch), verdict))
             }
-        }
+        };
+        Some(Finished { kept, ..finished })
     }
 
-    async fn sessions(&self) -> Result<(Evidence, Option<Evidence>), (VariantName, SessionError)> {
-        let main = self.session(&self.case.main).await?;
+    async fn sessions(
+        &self,
+        kept: &mut Vec<Kept>,
+    ) -> Result<(Evidence, Option<Evidence>), (VariantName, SessionError)> {
+        let main = self.session(&self.case.main, kept).await?;
         let control = match &self.case.control {
-            Some(control) => Some(self.session(control).await?),
+            Some(control) => Some(self.session(control, kept).await?),
             None => None,
         };
         Ok((main, control))
     }
 
-    async fn session(&self, variant: &Variant) -> Result<Evidence, (VariantName, SessionError)> {
+    async fn session(
+        &self,
+        variant: &Variant,
+        kept: &mut Vec<Kept>,
+    ) -> Result<Evidence, (VariantName, SessionError)> {
         let session = Session {
             case: self.case,
             variant,
@@ -117,8 +153,18 @@ impl Attempt<'_> {
             launch: self.launch,
             patterns: self.patterns,
             options: self.options,
+            interrupt: self.interrupt,
         };
-        session.run().await.map_err(|problem| (variant.name, problem))
+        let fail = |problem: SessionError| (variant.name, problem);
+        let mut folder = CaseFolder::create(&self.options.case_parent)
+            .map_err(|problem| fail(problem.into()))?;
+        let seen = session.run(&folder).await;
+        // Nobody is told of a dropped case, so nothing of it stays.
+        if self.options.keep && !matches!(seen, Err(SessionError::Interrupted)) {
+            folder.keep();
+            kept.push(Kept { variant: variant.name, folder: folder.root().to_owned() });
+        }
+        seen.map_err(fail)
     }
 
     fn finish(&self, main: &Evidence, control: Option<&Evidence>) -> Finished {
@@ -137,21 +183,21 @@ impl Attempt<'_> {
             bodies.extend(seen.requests.iter().map(|request| Body {
                 variant: variant.name,
                 number: request.number,
-                json: normaliser.json(&request.body),
+                json: normalised_body(request, &normaliser),
             }));
         }
         let record = CaseRecord {
             checks: judgement.checks,
             metrics: judgement.metrics,
             evidence,
-            ..record(self.case, self.subject, self.launch, judgement.verdict)
+            ..record(self.case, self.subject, Some(self.launch), judgement.verdict)
         };
-        Finished { record, bodies }
+        Finished { bodies, ..Finished::unseen(record) }
     }
 }
 
 /// The record of a case, without evidence.
-fn record(case: &Case, subject: &Subject, launch: &Launch, verdict: Verdict) -> CaseRecord {
+fn record(case: &Case, subject: &Subject, launch: Option<&Launch>, verdict: Verdict) -> CaseRecord {
     CaseRecord {
         case: case.id.clone(),
         title: case.title.clone(),

@@ -7,5 +7,5 @@ mod session;
 mod subject;
 
 pub use baseline::{Baseline, BaselineError, Entry};
-pub use pool::{Finished, Options, RunError, run};
+pub use pool::{Body, Finished, Kept, Options, RunError, run};
 pub use subject::{Subject, SubjectError, SubjectName};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use conform_reports::record::{CaseRecord, RunFinished, Tally, Timing};
+use conform_reports::record::{CaseRecord, RunFinished, Tally, Timing, VariantName};
 use tokio::sync::{Mutex, mpsc, watch};
 
 use super::baseline::Baseline;
@@ -27,10 +27,15 @@ pub struct Options {
     pub case_parent: PathBuf,
     /// Whether case folders stay.
     pub keep: bool,
+    /// Where agents find programs that keep to the path they are given: the system's folders, and
+    /// after them the stand-ins.
+    pub path_with_stand_in: String,
     /// The executable that serves as keeper: this program itself.
     pub keeper: PathBuf,
     /// How often each case runs; at least 1.
     pub repeat: usize,
+    /// Whether cases were left out by a filter.
+    pub filtered: bool,
 }
 
 /// A case that has come to its end, with the native request bodies seen in it.
@@ -40,17 +45,53 @@ pub struct Finished {
     pub record: CaseRecord,
     /// Bodies by variant and request number, normalised.
     pub bodies: Vec<Body>,
+    /// The folders that were kept, in the order in which they were made.
+    pub kept: Vec<Kept>,
+}
+
+impl Finished {
+    /// A case of which nothing but the record is there.
+    pub(super) fn unseen(record: CaseRecord) -> Self {
+        Self { record, bodies: Vec::new(), kept: Vec::new() }
+    }
+}
+
+/// The folder of one run of a case, left where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Which run of the case.
+    pub variant: VariantName,
+    /// The folder that holds workspace, home, tmp, outside, and what the agent printed.
+    pub folder: PathBuf,
 }
 
 /// A normalised request body.
 #[derive(Debug)]
 pub struct Body {
     /// Which run of the case.
-    pub variant: conform_reports::record::VariantName,
+    pub variant: VariantName,
     /// Number of the request.
     pub number: u64,
     /// The body.
     pub json: serde_json::Value,
+}
+
+/// The wish to end the run early.
+#[derive(Debug, Clone)]
+pub(super) struct Interrupt(watch::Receiver<bool>);
+
+impl Interrupt {
+    fn is_raised(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Resolves when the wish is there.
+    pub(super) async fn raised(&self) {
+        if self.0.clone().wait_for(|interrupted| *interrupted).await.is_err() {
+            // Nobody is left who could wish it.
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 /// A run that could not go on.
@@ -64,7 +105,7 @@ pub enum RunError {
 /// Runs every case against every subject, handing each finished case to `report` as it comes.
 ///
 /// When `interrupted` turns true, no further case starts, those under way are ended and dropped,
-/// and what is finished stays.
+/// and what is finished stays. When this returns, no process of any case is left.
 ///
 /// # Errors
 /// When a worker is lost.
@@ -81,6 +122,7 @@ pub async fn run(
         .flat_map(|subject| cases.iter().cloned().map(move |case| (subject, case)))
         .collect();
     let work = Arc::new(Mutex::new(work));
+    let filtered = options.filtered;
     let options = Arc::new(options);
     let (results, mut finished) = mpsc::channel::<(usize, Finished)>(64);
     let mut workers = tokio::task::JoinSet::new();
@@ -89,7 +131,7 @@ pub async fn run(
             subjects: subjects.to_vec(),
             work: Arc::clone(&work),
             options: Arc::clone(&options),
-            interrupted: interrupted.clone(),
+            interrupt: Interrupt(interrupted.clone()),
             start,
         };
         workers.spawn(worker.work(results.clone()));
@@ -106,10 +148,12 @@ pub async fn run(
     while let Some(ended) = workers.join_next().await {
         ended.map_err(|error| RunError::Worker(error.to_string()))?;
     }
+    let interrupted = *interrupted.borrow();
+    let partly = interrupted || filtered;
     Ok(RunFinished {
-        interrupted: *interrupted.borrow(),
+        interrupted,
         tally,
-        stale: baselines.iter().flat_map(Baseline::stale).collect(),
+        stale: baselines.iter().flat_map(|baseline| baseline.stale(partly)).collect(),
         duration_ms: millis(start.elapsed()),
     })
 }
@@ -118,24 +162,18 @@ struct Worker {
     subjects: Vec<Arc<Subject>>,
     work: Arc<Mutex<VecDeque<(usize, Case)>>>,
     options: Arc<Options>,
-    interrupted: watch::Receiver<bool>,
+    interrupt: Interrupt,
     start: Instant,
 }
 
 impl Worker {
-    async fn work(mut self, results: mpsc::Sender<(usize, Finished)>) {
-        loop {
-            if *self.interrupted.borrow() {
-                return;
-            }
+    async fn work(self, results: mpsc::Sender<(usize, Finished)>) {
+        while !self.interrupt.is_raised() {
             let Some((index, case)) = self.work.lock().await.pop_front() else { return };
             let Some(subject) = self.subjects.get(index) else { return };
             let began = Instant::now();
-            let mut finished = tokio::select! {
-                finished = run_case(&case, subject, &self.options) => finished,
-                // The case under way is dropped: its keeper ends every process of it.
-                _ = self.interrupted.wait_for(|interrupted| *interrupted) => return,
-            };
+            let ran = run_case(&case, subject, &self.options, &self.interrupt).await;
+            let Some(mut finished) = ran else { return };
             finished.record.timing = Some(Timing {
                 started_ms: millis(began.duration_since(self.start)),
                 duration_ms: millis(began.elapsed()),

@@ -8,7 +8,7 @@ use conform_mock_server::server::{MockServer, StartError};
 use conform_reports::record::ErrorKind;
 use tokio::time::Instant;
 
-use super::pool::Options;
+use super::pool::{Interrupt, Options};
 use super::subject::Subject;
 use crate::agent::launch::{LaunchError, Start};
 use crate::agent::lower::{self, LowerError};
@@ -28,7 +28,11 @@ pub(super) struct Session<'a> {
     pub(super) launch: &'a Launch,
     pub(super) patterns: &'a Patterns,
     pub(super) options: &'a Options,
+    pub(super) interrupt: &'a Interrupt,
 }
+
+/// Names of the files, in a kept case folder, that hold what the agent printed.
+const OUTPUTS: [&str; 2] = ["agent-stdout.txt", "agent-stderr.txt"];
 
 /// A run that could not be made. The case is an error, never a verdict on the agent.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +53,9 @@ pub(super) enum SessionError {
     Driver(#[from] DriverError),
     #[error(transparent)]
     Tree(#[from] TreeError),
+    /// Not a verdict at all: the case is dropped.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl SessionError {
@@ -61,7 +68,9 @@ impl SessionError {
                 | DriverError::NotExecutable { .. }
                 | DriverError::CannotStart { .. },
             ) => ErrorKind::Start,
-            Self::Lower(_) | Self::Launch(_) => ErrorKind::ProfileDrift,
+            Self::Lower(_) | Self::Launch(_) | Self::Driver(DriverError::Refused { .. }) => {
+                ErrorKind::ProfileDrift
+            }
             _ => ErrorKind::Harness,
         }
     }
@@ -69,7 +78,7 @@ impl SessionError {
     /// The next step, where the text does not name one already.
     pub(super) fn help(&self) -> &'static str {
         match self {
-            Self::Driver(_) => "run the case alone with --keep and look at the agent's output",
+            Self::Driver(_) => "run the case alone with --keep and look at its folder",
             Self::Lower(_) | Self::Launch(_) => "mend the profile; `conform check` looks at it",
             _ => "see that the machine has room and that nothing else removes the case's folders",
         }
@@ -77,27 +86,24 @@ impl SessionError {
 }
 
 impl Session<'_> {
-    /// Makes the run.
-    pub(super) async fn run(&self) -> Result<Evidence, SessionError> {
-        let mut folder = CaseFolder::create(&self.options.case_parent)?;
-        if self.options.keep {
-            folder.keep();
-        }
+    /// Makes the run in these folders.
+    pub(super) async fn run(&self, folder: &CaseFolder) -> Result<Evidence, SessionError> {
         let (keeper, listener) = Keeper::start(KeeperOptions {
             isolation: self.options.isolation,
             executable: Some(self.options.keeper.clone()),
         })
         .await?;
         let address = listener.local_addr().map_err(|source| StartError::Listener { source })?;
-        let places = places(&folder, &format!("http://{address}"));
+        let places = places(folder, &format!("http://{address}"));
         for file in &self.variant.files {
-            plant(file, &places, &folder)?;
+            plant(file, &places, folder)?;
         }
         let start = Start {
             profile: &self.subject.profile,
             launch: self.launch,
             executable: &self.subject.executable,
             defects: &self.subject.defects,
+            path: self.subject.path(self.options),
             variant: self.variant,
             places: &places,
         };
@@ -107,11 +113,21 @@ impl Session<'_> {
         let mock = MockServer::builder(script).listener(listener).start().await?;
 
         let before = Snapshot::take(folder.root())?;
-        let dialogue = self.converse(&keeper, &start, &places).await?;
-        // Every process is gone before the tree is read again: nothing can write after that.
-        keeper.end().await?;
+        let conversed = tokio::select! {
+            biased;
+            () = self.interrupt.raised() => Err(SessionError::Interrupted),
+            conversed = self.converse(&keeper, &start, &places) => conversed,
+        };
+        // However it went, every process is gone before the tree is read again or removed: nothing
+        // can write after that, and nothing outlives the run.
+        let ended = keeper.end().await;
         mock.shutdown().await;
+        let dialogue = conversed?;
+        ended?;
         let after = Snapshot::take(folder.root())?;
+        if self.options.keep {
+            keep_outputs(&dialogue, folder)?;
+        }
 
         Ok(collect(&Input {
             case: self.case,
@@ -152,6 +168,16 @@ impl Session<'_> {
         }
         Ok(driver.close().await?)
     }
+}
+
+/// Leaves what the agent printed beside its folders, for whoever looks into them.
+fn keep_outputs(dialogue: &Dialogue, folder: &CaseFolder) -> Result<(), SessionError> {
+    for (name, text) in OUTPUTS.iter().zip([&dialogue.stdout, &dialogue.stderr]) {
+        let path = folder.root().join(name);
+        fs::write(&path, text)
+            .map_err(|source| SessionError::Plant { path: path.display().to_string(), source })?;
+    }
+    Ok(())
 }
 
 fn places(folder: &CaseFolder, mock: &str) -> Places {

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use conform_reports::record::AgentRef;
 
+use super::pool::Options;
 use crate::agent::profile::{Launch, Profile};
+use crate::stand_in::SYSTEM_PATH;
 
 /// An agent as the user names it: `codex`, `codex@0.171.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,13 +65,19 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// Where it finds programs.
+    pub(super) fn path<'a>(&self, options: &'a Options) -> &'a str {
+        if self.profile.stand_ins { &options.path_with_stand_in } else { SYSTEM_PATH }
+    }
+
     /// The agent as the record names it, when started by this launch.
-    pub fn reference(&self, launch: &Launch) -> AgentRef {
+    pub fn reference(&self, launch: Option<&Launch>) -> AgentRef {
+        let named = |name: fn(&Launch) -> &'static str| launch.map_or("none", name).to_owned();
         AgentRef {
             name: self.profile.name.clone(),
             version: self.version.clone(),
-            driver: launch.driver.name().to_owned(),
-            wire: launch.wire.name().to_owned(),
+            driver: named(|launch| launch.driver.name()),
+            wire: named(|launch| launch.wire.name()),
             defects: self.defects.clone(),
         }
     }

@@ -4,6 +4,7 @@ mod compose;
 mod header;
 mod load;
 mod model;
+mod write;
 
 pub(crate) use header::header_problem;
 pub use load::load;
@@ -11,3 +12,4 @@ pub use model::{
     Call, CallPayload, Condition, Ending, Guard, Item, Page, Purpose, PurposeRule, Reply, Script,
     Turn, Usage, WhenExhausted,
 };
+pub(crate) use write::turn_of;

@@ -9,10 +9,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use hyper::body::Incoming;
 use serde_json::Value;
 
+use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
 use super::lookup;
 use super::matching::Question;
-use super::reply_body::{ReplyBody, Tracker};
+use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{self, Plan, Routed};
 use super::state::{BODY_LIMIT, State};
@@ -24,12 +25,22 @@ use crate::validate::Refusal;
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
-pub(super) async fn answer(state: &State, request: Request<Incoming>) -> Response<ReplyBody> {
+///
+/// `endings` are those of its connection.
+pub(super) async fn answer(
+    state: &State,
+    request: Request<Incoming>,
+    endings: Endings,
+) -> Response<ReplyBody> {
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) if state.speaks(wire) => model(state, &head, body, wire).await,
+        Endpoint::Model(wire) if state.speaks(wire) => {
+            let (mut response, tracker) = model(state, &head, body, wire).await;
+            begin(state, &mut response, tracker.exchange());
+            response.map(|body| body.tracked(tracker, endings))
+        }
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
@@ -77,7 +88,13 @@ fn sink(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
     response
 }
 
-async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Response<ReplyBody> {
+/// The answer of a model endpoint, and what follows it in the journal.
+async fn model(
+    state: &State,
+    head: &Parts,
+    body: RequestBody,
+    wire: Wire,
+) -> (Response<ReplyBody>, Tracker) {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
         // What cannot be decoded is no question of the body's own syntax.
@@ -99,16 +116,17 @@ async fn model(state: &State, head: &Parts, body: RequestBody, wire: Wire) -> Re
         }
     };
     let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
-    match plan {
-        Plan::Refuse(refusal) => refused(state, &refusal, wire, tracker),
+    let response = match plan {
+        Plan::Refuse(refusal) => error(&refusal, wire.envelope(), tracker.exchange()),
         Plan::Reply { reply, gate, ids } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            tracked(state, written(&request, &reply, ids, state), tracker)
+            written(&request, &reply, ids, state)
         }
-    }
+    };
+    (response, tracker)
 }
 
 /// Routes a request and notes it in the journal, in one step: the journal's order is the order in
@@ -142,11 +160,12 @@ fn malformed(
     wire: Wire,
     json: Option<Arc<Value>>,
     refusal: &ApiError,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let outcome = Outcome::Malformed { reason: refusal.message.clone() };
     let route = Route::Model(model_exchange(state, wire, Purpose::main(), json, outcome));
     let number = record(state, head, body, route);
-    refused(state, refusal, wire, Tracker::new(&state.journal, number))
+    let tracker = Tracker::new(&state.journal, number);
+    (error(refusal, wire.envelope(), number), tracker)
 }
 
 /// Refuses a request that breaks a rule: it takes no turn.
@@ -157,7 +176,7 @@ fn invalid(
     wire: Wire,
     json: Option<Arc<Value>>,
     refusal: Refusal,
-) -> Response<ReplyBody> {
+) -> (Response<ReplyBody>, Tracker) {
     let played = state.script.provider.as_ref();
     let refusal = match played {
         Some(provider) => provider.worded(refusal),
@@ -177,7 +196,7 @@ fn invalid(
     if wire.envelope() == Envelope::Anthropic {
         set_header(response.headers_mut(), HeaderName::from_static("request-id"), &request_id);
     }
-    tracked(state, response, Tracker::new(&state.journal, number))
+    (response, Tracker::new(&state.journal, number))
 }
 
 /// The model part of an exchange that is not yet answered.
@@ -271,23 +290,14 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     response
 }
 
-fn refused(state: &State, refusal: &ApiError, wire: Wire, tracker: Tracker) -> Response<ReplyBody> {
-    tracked(state, error(refusal, wire.envelope(), tracker.exchange()), tracker)
-}
-
-/// Notes in the journal how an answer begins, and later how far it gets.
-fn tracked(
-    state: &State,
-    mut response: Response<ReplyBody>,
-    tracker: Tracker,
-) -> Response<ReplyBody> {
+/// Notes in the journal how the answer of an exchange begins.
+fn begin(state: &State, response: &mut Response<ReplyBody>, exchange: u64) {
     if !response.status().is_success() {
         provider_headers(response.headers_mut(), state);
     }
     let answer =
         Answer { status: response.status().as_u16(), retry_after: retry_after(response.headers()) };
-    state.journal.set_answer(tracker.exchange(), answer);
-    response.map(|body| body.tracked(tracker))
+    state.journal.set_answer(exchange, answer);
 }
 
 /// How long the answer asks the client to wait; a date in `retry-after` is not read.

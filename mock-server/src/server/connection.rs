@@ -16,8 +16,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::answer::answer;
-use super::state::State;
+use super::delivery::Endings;
+use super::dispatch::dispatch;
+use super::sessions::Sessions;
+use super::socket::Socket;
 
 /// The task that accepts connections.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ impl Drop for Accepting {
 }
 
 /// Accepts connections until told to stop.
-pub(super) fn accept(listener: TcpListener, state: Arc<State>) -> Accepting {
+pub(super) fn accept(listener: TcpListener, sessions: Arc<Sessions>) -> Accepting {
     let (stop, mut stop_asked) = watch::channel(false);
     let (done, stopped) = watch::channel(false);
     let task = tokio::spawn(async move {
@@ -59,7 +61,7 @@ pub(super) fn accept(listener: TcpListener, state: Arc<State>) -> Accepting {
                         // Without it, every small write after the first waits for the client's
                         // delayed acknowledgement. Refused only by a socket that is dead already.
                         let _ = stream.set_nodelay(true);
-                        connections.spawn(serve(stream, Arc::clone(&state)));
+                        connections.spawn(serve(stream, Arc::clone(&sessions)));
                     }
                     Err(error) => recover(&error).await,
                 },
@@ -87,16 +89,20 @@ async fn recover(error: &io::Error) {
 }
 
 /// Answers the requests of one connection, one after another.
-pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
+pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, sessions: Arc<Sessions>) {
+    let endings = Endings::default();
     let service = service_fn(|request| {
-        let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(answer(&state, request).await) }
+        let (sessions, endings) = (Arc::clone(&sessions), endings.clone());
+        async move { Ok::<_, Infallible>(dispatch(&sessions, request, endings).await) }
     });
+    let socket = TokioIo::new(Socket::new(stream, endings.clone()));
     // An error means that the client left or sent something that is not HTTP. Whether an answer
-    // reached it is in the journal: the reply's body notes it when it is dropped.
+    // reached it is in the journal: what follows each answer notes it when it is dropped.
     let _ = http1::Builder::new()
         // A clock in the headers would make two runs differ.
         .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
+        // The socket must see where a chunk ends.
+        .writev(true)
+        .serve_connection(socket, service)
         .await;
 }

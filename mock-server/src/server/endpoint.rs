@@ -66,6 +66,14 @@ impl<'p> Endpoint<'p> {
     }
 }
 
+/// The wire of a request to a model endpoint; `None` for any other request.
+pub(crate) fn model_wire(method: &Method, path: &str) -> Option<Wire> {
+    match Endpoint::of(method, path) {
+        Endpoint::Model(wire) => Some(wire),
+        _ => None,
+    }
+}
+
 /// How the paths of the model endpoints end.
 const MODEL_PATHS: [(&str, Wire); 3] = [
     ("/responses", Wire::Responses),

@@ -4,6 +4,9 @@
 mod answer;
 mod builder;
 mod connection;
+mod control;
+mod delivery;
+mod dispatch;
 mod endpoint;
 mod handle;
 mod lookup;
@@ -11,9 +14,16 @@ mod matching;
 mod reply_body;
 mod request_body;
 mod routing;
+mod session;
+mod sessions;
+mod socket;
 mod state;
 mod verify;
 
 pub use builder::{Builder, StartError};
+pub use control::{BadToken, Control, Token};
+pub(crate) use endpoint::model_wire;
 pub use handle::MockServer;
+pub(crate) use request_body::decoded;
+pub use session::{BadSessionKey, Session, SessionKey};
 pub use verify::{Mismatch, Report};

@@ -1,44 +1,43 @@
 //! The body of an answer: the one place where frames are handed to the connection.
 
 use std::convert::Infallible;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::journal::{Delivery, Journal};
+use super::delivery::{Endings, Tracker};
 
 /// The body of an answer.
 #[derive(Debug)]
 pub(super) struct ReplyBody {
     content: Content,
-    tracker: Option<Tracker>,
+    tracked: Option<(Tracker, Endings)>,
 }
 
 #[derive(Debug)]
 enum Content {
     /// Bytes of a known length.
     Whole(Option<Bytes>),
-    /// A stream of frames. After each one the connection gets the time to write it, so that each
-    /// frame is one write: some clients lose an event whose end comes with a later read.
-    Frames { rest: std::vec::IntoIter<Bytes>, written: bool },
+    /// A stream of frames, each of which the [socket](super::socket) writes by itself.
+    Frames(std::vec::IntoIter<Bytes>),
 }
 
 impl ReplyBody {
     /// Bytes of a known length.
     pub(super) fn whole(bytes: Bytes) -> Self {
-        Self { content: Content::Whole(Some(bytes)), tracker: None }
+        Self { content: Content::Whole(Some(bytes)), tracked: None }
     }
 
     /// A stream of frames, each written by itself.
     pub(super) fn frames(frames: Vec<Bytes>) -> Self {
-        Self { content: Content::Frames { rest: frames.into_iter(), written: true }, tracker: None }
+        Self { content: Content::Frames(frames.into_iter()), tracked: None }
     }
 
-    /// Notes in the journal how far this body gets.
-    pub(super) fn tracked(self, tracker: Tracker) -> Self {
-        Self { tracker: Some(tracker), ..self }
+    /// Notes in the journal how far this body gets on its connection.
+    pub(super) fn tracked(self, tracker: Tracker, endings: Endings) -> Self {
+        Self { tracked: Some((tracker, endings)), ..self }
     }
 }
 
@@ -48,22 +47,16 @@ impl Body for ReplyBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
+        _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let frame = match &mut self.content {
             Content::Whole(bytes) => bytes.take(),
-            Content::Frames { rest, written } => {
-                if !std::mem::replace(written, true) {
-                    return yield_to_connection(context);
-                }
-                *written = false;
-                rest.next()
-            }
+            Content::Frames(rest) => rest.next(),
         };
         if self.is_end_stream()
-            && let Some(tracker) = &mut self.tracker
+            && let Some((tracker, endings)) = self.tracked.take()
         {
-            tracker.complete();
+            endings.add(tracker);
         }
         Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -71,7 +64,7 @@ impl Body for ReplyBody {
     fn is_end_stream(&self) -> bool {
         match &self.content {
             Content::Whole(bytes) => bytes.is_none(),
-            Content::Frames { rest, .. } => rest.as_slice().is_empty(),
+            Content::Frames(rest) => rest.as_slice().is_empty(),
         }
     }
 
@@ -80,54 +73,7 @@ impl Body for ReplyBody {
             Content::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Content::Frames { .. } => SizeHint::default(),
-        }
-    }
-}
-
-/// Lets the connection write, and has the body asked again after that.
-///
-/// The runtime's own yield wakes a task once its worker has looked at the sockets; waking it at
-/// once would make idle workers fight for it.
-fn yield_to_connection<T>(context: &mut Context<'_>) -> Poll<T> {
-    // Polled once and dropped: the wake-up is registered then.
-    match pin!(tokio::task::yield_now()).poll(context) {
-        Poll::Pending => {}
-        Poll::Ready(()) => context.waker().wake_by_ref(),
-    }
-    Poll::Pending
-}
-
-/// Notes how far the answer to one exchange gets. Dropped before the end, it was abandoned.
-#[derive(Debug)]
-pub(super) struct Tracker {
-    journal: Journal,
-    exchange: u64,
-    complete: bool,
-}
-
-impl Tracker {
-    /// A tracker for an exchange that is in the journal as pending.
-    pub(super) fn new(journal: &Journal, exchange: u64) -> Self {
-        Self { journal: journal.clone(), exchange, complete: false }
-    }
-
-    /// The exchange's number in the journal.
-    pub(super) fn exchange(&self) -> u64 {
-        self.exchange
-    }
-
-    fn complete(&mut self) {
-        if !std::mem::replace(&mut self.complete, true) {
-            self.journal.set_delivery(self.exchange, Delivery::Complete);
-        }
-    }
-}
-
-impl Drop for Tracker {
-    fn drop(&mut self) {
-        if !self.complete {
-            self.journal.set_delivery(self.exchange, Delivery::Abandoned);
+            Content::Frames(_) => SizeHint::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use http::HeaderValue;
 use super::builder::StartError;
 use super::routing::Queues;
 use crate::gate::Gates;
-use crate::journal::Journal;
+use crate::journal::{Journal, JournalLimits};
 use crate::provider::{Provider, UsageForm};
 use crate::script::{Reply, Script, header_problem};
 use crate::validate::{Service, Validator};
@@ -34,7 +34,11 @@ impl State {
     ///
     /// # Errors
     /// When the script holds something that cannot be sent.
-    pub(super) fn new(script: Script, gates: Gates) -> Result<Self, StartError> {
+    pub(super) fn new(
+        script: Script,
+        gates: Gates,
+        limits: JournalLimits,
+    ) -> Result<Self, StartError> {
         for turn in &script.turns {
             check_headers(&turn.reply, || format!("turn `{}`", turn.label))?;
         }
@@ -49,6 +53,15 @@ impl State {
                 });
             }
         }
+        Ok(Self::start(script, gates, limits))
+    }
+
+    /// The same script from its start: every turn waits, every gate is shut, nothing has arrived.
+    pub(super) fn afresh(&self, limits: JournalLimits) -> Self {
+        Self::start(self.script.clone(), Gates::default(), limits)
+    }
+
+    fn start(script: Script, gates: Gates, limits: JournalLimits) -> Self {
         let queues = Mutex::new(Queues::new(&script));
         let rules = script.validation.rules(script.provider.as_ref().map(Provider::rules));
         let own = &script.validation.service;
@@ -57,8 +70,8 @@ impl State {
             None => own.clone(),
         };
         let validator = Validator::new(rules, service.clone());
-        let (journal, started) = (Journal::default(), Instant::now());
-        Ok(Self { script, gates, journal, started, validator, service, queues })
+        let (journal, started) = (Journal::new(limits), Instant::now());
+        Self { script, gates, journal, started, validator, service, queues }
     }
 
     /// Whether the service that is played speaks a wire.
@@ -69,6 +82,12 @@ impl State {
     /// What the service that is played reports of usage.
     pub(super) fn usage(&self) -> UsageForm {
         self.script.provider.as_ref().map_or(UsageForm::default(), |provider| provider.usage)
+    }
+
+    /// The turns that no request has taken: index and label.
+    pub(super) fn unused_turns(&self) -> Vec<(usize, String)> {
+        let unused = self.queues().unused();
+        unused.into_iter().map(|turn| (turn, self.script.turns[turn].label.clone())).collect()
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {

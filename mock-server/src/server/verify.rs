@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::journal::{Delivery, Exchange, Outcome, Route};
+use serde::Serialize;
+
+use crate::journal::{Delivery, Exchange, Journal, Missing, Outcome, Route};
 use crate::validate::Refusal;
 
 /// All that does not fit.
@@ -22,7 +24,8 @@ impl fmt::Display for Report {
 }
 
 /// One thing that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Mismatch {
     /// No request took the turn.
     #[error("`{label}` was never asked for")]
@@ -89,18 +92,34 @@ pub enum Mismatch {
         /// How far it got.
         delivery: Delivery,
     },
+    /// Exchanges that nobody can look at any more: whether they fit is not known.
+    #[error("{count} requests cannot be compared with the script: {first}")]
+    NotKept {
+        /// How many.
+        count: u64,
+        /// Why the first of them is missing.
+        first: String,
+    },
 }
 
 /// Compares the journal with the script.
 ///
 /// # Errors
 /// All that does not fit.
-pub(super) fn verify(
-    exchanges: &[Exchange],
-    unused_turns: Vec<(usize, String)>,
-) -> Result<(), Report> {
+pub(super) fn verify(journal: &Journal, unused_turns: Vec<(usize, String)>) -> Result<(), Report> {
+    let mut mismatches = Vec::new();
+    let mut not_kept: Option<(u64, Missing)> = None;
+    for exchange in journal.iter() {
+        match exchange {
+            Ok(exchange) => mismatches.extend(mismatch(&exchange)),
+            Err(missing) => not_kept.get_or_insert((0, missing)).0 += 1,
+        }
+    }
+    if let Some((count, first)) = not_kept {
+        mismatches.push(Mismatch::NotKept { count, first: first.to_string() });
+    }
     let unused = unused_turns.into_iter().map(|(turn, label)| Mismatch::Unused { turn, label });
-    let mismatches: Vec<_> = exchanges.iter().filter_map(mismatch).chain(unused).collect();
+    mismatches.extend(unused);
     if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
 }
 

@@ -13,6 +13,7 @@ pub struct Refusal {
     /// HTTP status.
     pub status: u16,
     /// The error's `type`.
+    #[serde(rename = "type")]
     pub kind: String,
     /// The error's `code`.
     pub code: Option<String>,
@@ -44,5 +45,22 @@ impl Refusal {
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "rule {}: {}", self.rule, self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Outcome;
+
+    #[test]
+    fn a_refusal_in_a_journal_is_read_as_it_was_written() {
+        let refused = Outcome::Refused(Refusal::of(RuleId::R9, Broken::at("input[0].summary", "x")));
+        let written = serde_json::to_string(&refused).unwrap();
+        assert_eq!(
+            written,
+            r#"{"kind":"refused","rule":"R9","status":400,"type":"invalid_request_error","code":"missing_required_parameter","param":"input[0].summary","message":"x"}"#
+        );
+        assert_eq!(serde_json::from_str::<Outcome>(&written).unwrap(), refused);
     }
 }

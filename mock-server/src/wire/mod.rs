@@ -4,7 +4,7 @@ mod chat;
 mod clock;
 mod error;
 mod ids;
-mod json;
+pub(crate) mod json;
 mod messages;
 mod minted;
 mod models;

@@ -8,11 +8,15 @@
 )]
 
 mod chat;
+mod control;
 mod delivery;
 mod endpoints;
+mod live;
 mod lookup;
 mod messages;
+mod record;
 mod routing;
 mod serve;
+mod sessions;
 mod stream;
 mod support;

@@ -44,7 +44,10 @@ pub(super) fn last_lines(
     let style = match outcome {
         Outcome::Holds => styles.good,
         Outcome::Fails => styles.bad,
-        Outcome::Errors | Outcome::NothingSelected | Outcome::Interrupted => styles.caution,
+        Outcome::Errors
+        | Outcome::NothingSelected
+        | Outcome::NothingJudged
+        | Outcome::Interrupted => styles.caution,
     };
     let cases = counted(run.tally.total(), "case");
     let mut lines = vec![format!("{cases} in {}: {}", duration(run.duration_ms), run.tally)];
@@ -63,7 +66,8 @@ fn standing(tally: &Tally) -> String {
     } else if tally.pass == total {
         "every case passes".to_owned()
     } else if tally.skip == total {
-        "every case was skipped, so nothing was judged".to_owned()
+        "every case was skipped, for the reasons above; select cases that the agent can run"
+            .to_owned()
     } else {
         let others = Tally { pass: 0, ..*tally };
         format!("nothing stands against it; let through: {others}")

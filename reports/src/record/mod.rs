@@ -5,21 +5,26 @@
 
 mod clock;
 mod error;
+mod evidence;
 mod line;
 mod name;
 mod read;
 mod schema;
 #[cfg(test)]
 mod strategy;
+mod verdict;
 mod write;
 
 pub use clock::now;
 pub use error::RecordError;
+pub use evidence::{
+    ApprovalRecord, Exit, FileChange, FileChangeKind, OriginSighting, Placement, RequestRecord,
+    RunEvidence, SegmentRecord, SinkRecord, Tokens,
+};
 pub use read::{Note, Record, read};
 pub use schema::{
-    AgentRef, ApprovalRecord, CaseRecord, CheckRecord, CheckResult, ErrorKind, Exit, FileChange,
-    FileChangeKind, Finding, Header, Layer, Line, Location, Metrics, OriginSighting, Placement,
-    RequestRecord, RunEvidence, RunFinished, SCHEMA, SegmentRecord, Severity, SinkRecord, Tally,
-    Timing, Tokens, VariantName, Verdict,
+    AgentRef, CaseRecord, Header, Line, Location, Metrics, RunFinished, SCHEMA, Tally, Timing,
+    VariantName,
 };
+pub use verdict::{CheckRecord, CheckResult, ErrorKind, Finding, Layer, Severity, Verdict};
 pub use write::Writer;

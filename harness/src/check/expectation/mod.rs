@@ -59,7 +59,7 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
 }
 
 /// The expectation in a few words that stay the same between runs.
-pub(super) fn name(kind: &ExpectKind<LateText>) -> String {
+pub fn name(kind: &ExpectKind<LateText>) -> String {
     match kind {
         ExpectKind::Request { origin, authority, frame, verbatim, count, .. } => {
             let frame = frame.as_ref().map(|frame| format!(" in `{frame}`")).unwrap_or_default();

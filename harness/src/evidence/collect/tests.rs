@@ -55,7 +55,15 @@ fn served_turn(turn: usize, ids: &[&str]) -> Outcome {
 }
 
 /// Collects a run of the case with turns `turn 1` (a dangerous call) and `turn 2`.
-fn collected(mut journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence {
+fn collected(journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence {
+    collected_after(journal, unused, &Dialogue::default())
+}
+
+fn collected_after(
+    mut journal: Vec<Exchange>,
+    unused: &[(usize, String)],
+    dialogue: &Dialogue,
+) -> Evidence {
     for (number, exchange) in (1..).zip(&mut journal) {
         exchange.number = number;
     }
@@ -77,9 +85,16 @@ fn collected(mut journal: Vec<Exchange>, unused: &[(usize, String)]) -> Evidence
         script_turns: &[0, 1],
         before: &empty,
         after: &empty,
-        dialogue: &Dialogue::default(),
+        dialogue,
         outputs: &outputs_unknown,
     })
+}
+
+#[test]
+fn a_question_without_an_answer_is_a_problem() {
+    let dialogue = Dialogue { unanswered: vec!["item/new/question".into()], ..Dialogue::default() };
+    let problems = collected_after(Vec::new(), &[], &dialogue).problems;
+    assert_eq!(problems, ["the agent asked `item/new/question`, which its driver cannot answer"]);
 }
 
 #[test]

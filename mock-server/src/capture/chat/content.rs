@@ -78,6 +78,8 @@ fn content(
 ) {
     let at = format!("{pointer}/content");
     match value.get("content") {
+        // A message that says nothing is a message: an empty one of high authority is judged.
+        Some(Value::Array(parts)) if parts.is_empty() => collector.segment(at, origin, kind, ""),
         Some(Value::Array(parts)) => {
             for (index, part) in parts.iter().enumerate() {
                 part_of(collector, &format!("{at}/{index}"), origin, kind, part, places);

@@ -91,6 +91,8 @@ fn content(
     let at = format!("{pointer}/{field}");
     match item.get(field) {
         Some(Value::String(text)) => collector.segment(at, origin, kind, text),
+        // A message that says nothing is a message: an empty one of high authority is judged.
+        Some(Value::Array(parts)) if parts.is_empty() => collector.segment(at, origin, kind, ""),
         Some(Value::Array(parts)) => {
             for (index, value) in parts.iter().enumerate() {
                 part(collector, &format!("{at}/{index}"), origin, kind, value);

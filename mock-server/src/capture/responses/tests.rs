@@ -39,6 +39,13 @@ fn messages_carry_the_authority_of_their_role() {
 }
 
 #[test]
+fn a_message_that_says_nothing_is_seen() {
+    assert_snapshot!(shown(&json!({"input": [
+        {"type": "message", "role": "developer", "content": []},
+    ]})), @r#"/input/0/content Text of developer, message, item 0, role developer: """#);
+}
+
+#[test]
 fn a_plain_input_is_one_user_message() {
     assert_snapshot!(shown(&json!({"instructions": "", "input": "Hello"})), @r#"
     /instructions Text of instructions, instructions: ""

@@ -8,7 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadBuf};
 
 use super::*;
 use crate::gate::Gates;
+use crate::journal::JournalLimits;
 use crate::script::{Reply, Script};
+use crate::server::state::State;
 
 /// A stream that remembers what each write took.
 struct Recording {
@@ -62,11 +64,13 @@ impl AsyncWrite for Recording {
 }
 
 async fn writes(reply: Reply, body: &str) -> Vec<String> {
-    let state = Arc::new(State::new(Script::of([reply]), Gates::default()).unwrap());
+    let limits = JournalLimits::default();
+    let state = State::new(Script::of([reply]), Gates::default(), limits.clone()).unwrap();
+    let sessions = Arc::new(Sessions::new(String::new(), Arc::new(state), limits, None));
     let (mut client, inner) = tokio::io::duplex(1024 * 1024);
     let writes = Arc::new(Mutex::new(Vec::new()));
     let recording = Recording { inner, writes: Arc::clone(&writes) };
-    let serving = tokio::spawn(serve(recording, state));
+    let serving = tokio::spawn(serve(recording, sessions));
 
     let length = body.len();
     let request = format!(
@@ -84,15 +88,16 @@ async fn writes(reply: Reply, body: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn each_event_is_one_write() {
-    let reply = Reply::say("A text that is long enough to be sent in several pieces, not in one.");
+    // More events than the HTTP layer gathers before it writes.
+    let reply = Reply::say("A text that is sent in pieces. ".repeat(24));
     let writes = writes(reply, r#"{"model":"m","stream":true}"#).await;
 
-    assert_eq!(writes.len(), 11, "{writes:#?}");
+    assert_eq!(writes.len(), 39, "{writes:#?}");
     for (index, write) in writes.iter().enumerate() {
         assert_eq!(write.matches("event: ").count(), 1, "{write}");
         // The head goes with the first event, the end of the body with the last.
         assert_eq!(write.contains("HTTP/1.1 200 OK"), index == 0, "{write}");
-        let end = if index == 10 { "}\n\n\r\n0\r\n\r\n" } else { "}\n\n\r\n" };
+        let end = if index == 38 { "}\n\n\r\n0\r\n\r\n" } else { "}\n\n\r\n" };
         assert!(write.ends_with(end), "{write:?}");
     }
 }

@@ -1,0 +1,81 @@
+//! The agents that a run is about.
+
+use std::sync::Arc;
+
+use conform::agent::install::{Installed, Store};
+use conform::agent::registry::Registry;
+use conform::run::{Baseline, Subject, SubjectName};
+use conform_lab_agent::Defect;
+use conform_mock_server::document::did_you_mean;
+
+use super::args::RunArgs;
+
+/// The agents under test and their baselines, in the same order.
+pub(super) fn subjects(
+    args: &RunArgs,
+    registry: &Registry,
+) -> anyhow::Result<(Vec<Arc<Subject>>, Vec<Baseline>)> {
+    let lab = [SubjectName { agent: "lab".to_owned(), version: None }];
+    let names = if args.agent.is_empty() { &lab[..] } else { &args.agent };
+    let store = Store::open(conform::cache::folder()?);
+    let mut subjects = Vec::new();
+    let mut baselines = Vec::new();
+    for defect in &args.defect {
+        check_defect(defect)?;
+    }
+    for (place, name) in names.iter().enumerate() {
+        if names[..place].iter().any(|other| other.agent == name.agent) {
+            anyhow::bail!("{} is named twice; run its versions one after the other", name.agent);
+        }
+        let profile = registry.profile(&name.agent)?;
+        if !args.defect.is_empty() && profile.name != "lab" {
+            anyhow::bail!(
+                "`--defect` is for the lab agent, which is built for it; leave it out for {}",
+                profile.name
+            );
+        }
+        let installed = store.installed(&profile, name.version.as_deref())?;
+        let Some(Installed { version, executable, .. }) = installed else {
+            let profiles = match &args.profiles {
+                Some(folder) => format!(" --profiles {}", folder.display()),
+                None => String::new(),
+            };
+            anyhow::bail!("{name} is not installed; run `conform agents install {name}{profiles}`");
+        };
+        baselines.push(baseline(args, registry, &profile.name, &version)?);
+        let defects = args.defect.clone();
+        subjects.push(Arc::new(Subject { profile, version, executable, defects }));
+    }
+    Ok((subjects, baselines))
+}
+
+fn check_defect(name: &str) -> anyhow::Result<()> {
+    let cards: Vec<_> = Defect::ALL.iter().map(|defect| defect.card()).collect();
+    if cards.iter().any(|card| card.name == name) {
+        return Ok(());
+    }
+    let help = did_you_mean(name, cards.iter().map(|card| card.name));
+    anyhow::bail!("the lab agent has no defect `{name}`: {help}")
+}
+
+fn baseline(
+    args: &RunArgs,
+    registry: &Registry,
+    agent: &str,
+    version: &str,
+) -> anyhow::Result<Baseline> {
+    if args.no_baseline {
+        return Ok(Baseline::default());
+    }
+    if let Some(path) = &args.baseline {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            anyhow::anyhow!("cannot read the baseline {name}: {error}; check the path")
+        })?;
+        return Ok(Baseline::parse(&name, &text, agent, version)?);
+    }
+    match registry.baseline(agent, version)? {
+        Some((name, text)) => Ok(Baseline::parse(&name, &text, agent, version)?),
+        None => Ok(Baseline::default()),
+    }
+}
