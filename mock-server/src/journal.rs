@@ -23,7 +23,7 @@ use tokio::sync::watch;
 pub use counts::Counts;
 pub use limits::{JournalLimits, Missing};
 
-use crate::script::Purpose;
+use crate::script::{Fault, Purpose};
 use crate::wire::Wire;
 use store::Store;
 
@@ -86,6 +86,31 @@ pub enum Lookup {
     },
     /// `POST {any prefix}/messages/count_tokens`; the body is in [`Exchange::body`].
     CountTokens,
+    /// A question about a response that was served before.
+    Stored {
+        /// The response's id, as it stands in the path.
+        id: String,
+        /// What is done with it.
+        action: StoredAction,
+    },
+    /// `POST {any prefix}/responses/input_tokens`; the body is in [`Exchange::body`].
+    InputTokens,
+    /// `POST {any prefix}/responses/compact`; the body is in [`Exchange::body`].
+    Compact,
+}
+
+/// What is done with a response that was served before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoredAction {
+    /// `GET {any prefix}/responses/ID`.
+    Read,
+    /// `DELETE {any prefix}/responses/ID`.
+    Delete,
+    /// `POST {any prefix}/responses/ID/cancel`.
+    Cancel,
+    /// `GET {any prefix}/responses/ID/input_items`.
+    InputItems,
 }
 
 /// A request to a model endpoint.
@@ -102,6 +127,17 @@ pub struct ModelExchange {
     pub outcome: Outcome,
     /// How far the answer got.
     pub delivery: Delivery,
+    /// The fault that the answer has.
+    pub applied: Option<Arc<Applied>>,
+}
+
+/// A fault as it was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Applied {
+    /// Which attempt at the turn this is, from 1.
+    pub attempt: u64,
+    /// The fault.
+    pub fault: Fault,
 }
 
 /// What the server did with a model request.
@@ -129,6 +165,19 @@ pub enum Outcome {
         tool: String,
         /// The tools offered.
         offered: Vec<String>,
+    },
+    /// The turn's fault answered with an HTTP error in the reply's place.
+    Faulted {
+        /// Label of the turn.
+        turn: String,
+    },
+    /// The turn was taken, but neither its reply nor its fault can answer this request, on this
+    /// wire or in this form.
+    Unfit {
+        /// Label of the turn.
+        turn: String,
+        /// What does not fit.
+        reason: String,
     },
     /// The body could not be read as a request of this wire.
     Malformed {
@@ -160,6 +209,8 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
+    /// A fault cut it off.
+    Cut,
 }
 
 impl Exchange {
@@ -212,6 +263,12 @@ impl Journal {
     /// Changes how far the answer of exchange `number` got.
     pub(crate) fn set_delivery(&self, number: u64, delivery: Delivery) {
         self.lock().set_delivery(number, delivery);
+        self.touch();
+    }
+
+    /// Changes what was answered to exchange `number`: known only when the answer was written.
+    pub(crate) fn set_outcome(&self, number: u64, outcome: Outcome) {
+        self.lock().set_outcome(number, outcome);
         self.touch();
     }
 

@@ -1,7 +1,7 @@
 //! Where the exchanges are: in memory, in a file, or gone.
 
 use super::spill::Spill;
-use super::{Counts, Delivery, Exchange, JournalLimits, Missing, Route};
+use super::{Counts, Delivery, Exchange, JournalLimits, Missing, Outcome, Route};
 
 /// The exchanges and their figures.
 #[derive(Debug)]
@@ -64,6 +64,16 @@ impl Store {
             self.trouble.get_or_insert_with(|| {
                 format!("exchange {number} could not be written again: {error}")
             });
+        }
+    }
+
+    /// Changes what was answered. It is not settled then, so it is in memory.
+    pub(super) fn set_outcome(&mut self, number: u64, outcome: Outcome) {
+        if let Ok(index) = self.find(number)
+            && let Route::Model(model) = &mut self.recent[index].route
+        {
+            self.counts.answered(&model.outcome, &outcome);
+            model.outcome = outcome;
         }
     }
 

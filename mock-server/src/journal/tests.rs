@@ -29,7 +29,7 @@ fn exchange(body: impl Into<Bytes>, route: Route) -> Exchange {
 fn model(outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(json!({"model": "m", "input": [1, -2, null, "ü"]})));
     let purpose = Purpose::new("title");
-    let model = ModelExchange { wire: Wire::Chat, purpose, json, outcome, delivery };
+    let model = ModelExchange { wire: Wire::Chat, purpose, json, outcome, delivery, applied: None };
     exchange("{}", Route::Model(model))
 }
 
