@@ -23,7 +23,8 @@ use tokio::sync::watch;
 pub use counts::Counts;
 pub use limits::{JournalLimits, Missing};
 
-use crate::script::Purpose;
+use crate::script::{Fault, Purpose};
+use crate::validate::Refusal;
 use crate::wire::Wire;
 use store::Store;
 
@@ -124,6 +125,31 @@ pub enum Lookup {
     },
     /// `POST {any prefix}/messages/count_tokens`; the body is in [`Exchange::body`].
     CountTokens,
+    /// A question about a response that was served before.
+    Stored {
+        /// The response's id, as it stands in the path.
+        id: String,
+        /// What is done with it.
+        action: StoredAction,
+    },
+    /// `POST {any prefix}/responses/input_tokens`; the body is in [`Exchange::body`].
+    InputTokens,
+    /// `POST {any prefix}/responses/compact`; the body is in [`Exchange::body`].
+    Compact,
+}
+
+/// What is done with a response that was served before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoredAction {
+    /// `GET {any prefix}/responses/ID`.
+    Read,
+    /// `DELETE {any prefix}/responses/ID`.
+    Delete,
+    /// `POST {any prefix}/responses/ID/cancel`.
+    Cancel,
+    /// `GET {any prefix}/responses/ID/input_items`.
+    InputItems,
 }
 
 /// A request to a model endpoint.
@@ -142,10 +168,47 @@ pub struct ModelExchange {
     /// The `WebSocket` connection that it came over, by its number; `None` over plain HTTP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<u64>,
+    /// The body as the model reads it: the [`effective`](Self::effective) body without what the
+    /// provider loses. `None` where there is no effective body.
+    pub read: Option<Arc<Value>>,
+    /// What the provider lost of the effective body without a word to the client.
+    pub dropped: Vec<Dropped>,
     /// What was answered.
     pub outcome: Outcome,
+    /// How the answer began; `None` as long as it has not, and when it waits for a gate.
+    pub answer: Option<Answer>,
     /// How far the answer got.
     pub delivery: Delivery,
+    /// The fault that the answer has.
+    pub applied: Option<Arc<Applied>>,
+}
+
+/// A fault as it was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Applied {
+    /// Which attempt at the turn this is, from 1.
+    pub attempt: u64,
+    /// The fault.
+    pub fault: Fault,
+}
+
+/// A message that the provider lost: the model never reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Where it stands in the body, as a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// Its role.
+    pub role: String,
+}
+
+/// How an answer began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// How long the client was asked to wait before it comes again (`retry-after-ms` or
+    /// `retry-after`).
+    pub retry_after: Option<Duration>,
 }
 
 impl ModelExchange {
@@ -221,6 +284,21 @@ pub enum Outcome {
         /// The tools offered.
         offered: Vec<String>,
     },
+    /// The turn's fault answered with an HTTP error in the reply's place.
+    Faulted {
+        /// Label of the turn.
+        turn: String,
+    },
+    /// The turn was taken, but neither its reply nor its fault can answer this request, on this
+    /// wire or in this form.
+    Unfit {
+        /// Label of the turn.
+        turn: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The request breaks a rule of the service that is played. It took no turn.
+    Refused(Refusal),
     /// The body could not be read as a request of this wire.
     Malformed {
         /// Why.
@@ -251,7 +329,7 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
-    /// A scripted fault ended it.
+    /// The server ended it before its end, as the script says.
     Cut,
 }
 
@@ -316,6 +394,18 @@ impl Journal {
     /// Changes what was answered to the upgrade request of exchange `number`.
     pub(crate) fn set_handshake(&self, number: u64, handshake: Handshake) {
         self.lock().set_handshake(number, handshake);
+        self.touch();
+    }
+
+    /// Changes what was answered to exchange `number`: known only when the answer was written.
+    pub(crate) fn set_outcome(&self, number: u64, outcome: Outcome) {
+        self.lock().set_outcome(number, outcome);
+        self.touch();
+    }
+
+    /// Notes how the answer of exchange `number` began.
+    pub(crate) fn set_answer(&self, number: u64, answer: Answer) {
+        self.lock().set_answer(number, answer);
         self.touch();
     }
 

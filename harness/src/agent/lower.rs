@@ -4,6 +4,7 @@ use conform_mock_server::script::{
     Call, CallPayload, Condition, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
     WhenExhausted,
 };
+use conform_mock_server::validate::Validation;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -57,6 +58,9 @@ pub fn script(variant: &Variant, profile: &Profile, places: &Places) -> Result<S
         pages: pages.collect(),
         connections: Vec::new(),
         when_exhausted: WhenExhausted::Refuse,
+        // The case judges the requests itself: a refusal would hide what comes after.
+        validation: Validation::none(),
+        provider: None,
     })
 }
 
@@ -75,6 +79,7 @@ fn lower_turn(turn: &CaseTurn, profile: &Profile, places: &Places) -> Result<Tur
         purpose: turn.purpose.clone(),
         guards: Vec::new(),
         gate: turn.gate.clone(),
+        faults: Vec::new(),
         reply: Reply { items, usage: turn.usage, ..Reply::default() },
     })
 }

@@ -111,6 +111,7 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
         let why = match &request.outcome {
             Outcome::Served(_)
             | Outcome::SideDefault
+            | Outcome::Faulted { .. }
             | Outcome::WarmUp { .. }
             | Outcome::PreviousNotFound { .. } => return None,
             Outcome::Unscripted => "came when the script had no turn left".to_owned(),
@@ -120,6 +121,8 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
             Outcome::NotOffered { turn, tool, .. } => {
                 format!("does not offer the tool `{tool}` that {turn} calls")
             }
+            Outcome::Unfit { turn, reason } => format!("cannot get {turn}: {reason}"),
+            Outcome::Refused(refusal) => format!("was refused by {refusal}"),
             Outcome::Malformed { reason } => format!("is malformed: {reason}"),
         };
         Some(format!("request {} {}", request.number, run.excerpt(&why)))

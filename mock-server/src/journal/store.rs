@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{Counts, Delivery, Effective, Exchange, Handshake, JournalLimits, Missing, Route};
+use super::{
+    Answer, Counts, Delivery, Effective, Exchange, Handshake, JournalLimits, Missing, Outcome,
+    Route,
+};
 
 /// The exchanges and their figures.
 #[derive(Debug)]
@@ -75,6 +78,25 @@ impl Store {
             && let Route::Upgrade(upgrade) = &mut self.recent[index].route
         {
             upgrade.handshake = handshake;
+        }
+    }
+
+    /// Changes what was answered. It is not settled then, so it is in memory.
+    pub(super) fn set_outcome(&mut self, number: u64, outcome: Outcome) {
+        if let Ok(index) = self.find(number)
+            && let Route::Model(model) = &mut self.recent[index].route
+        {
+            self.counts.answered(&model.outcome, &outcome);
+            model.outcome = outcome;
+        }
+    }
+
+    /// Notes how an answer began. Until it has ended, its exchange is in memory.
+    pub(super) fn set_answer(&mut self, number: u64, answer: Answer) {
+        if let Ok(index) = self.find(number)
+            && let Route::Model(model) = &mut self.recent[index].route
+        {
+            model.answer = Some(answer);
         }
     }
 
@@ -181,9 +203,14 @@ fn weight(exchange: &Exchange) -> u64 {
         },
         _ => 0,
     };
+    let read = match &exchange.route {
+        // Shared with the body that it is made from, unless something was lost.
+        Route::Model(model) if !model.dropped.is_empty() => model.read.as_deref().map_or(0, size),
+        _ => 0,
+    };
     let header = |(name, value): &(String, String)| name.len() + value.len() + 48;
     let headers: usize = exchange.headers.iter().map(header).sum();
-    (512 + body + parsed + rebuilt + headers) as u64
+    (512 + body + parsed + rebuilt + read + headers) as u64
 }
 
 /// About how many bytes of memory a JSON value takes.

@@ -29,14 +29,20 @@ fn exchange(body: impl Into<Bytes>, route: Route) -> Exchange {
 fn model(outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(json!({"model": "m", "input": [1, -2, null, "ü"]})));
     let purpose = Purpose::new("title");
+    let (read, dropped, answer) = (json.clone(), Vec::new(), None);
+    let (wire, applied) = (Wire::Chat, None);
     let model = ModelExchange {
-        wire: Wire::Chat,
+        wire,
         purpose,
         json,
         effective: Effective::AsSent,
         connection: None,
+        read,
+        dropped,
         outcome,
+        answer,
         delivery,
+        applied,
     };
     exchange("{}", Route::Model(model))
 }

@@ -10,19 +10,25 @@ use hyper::body::Incoming;
 use serde_json::Value;
 
 use super::chain::{self, Answered};
+use super::deliver::{Given, deliver};
 use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
 use super::lookup;
 use super::matching::Question;
 use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
-use super::routing::{Plan, Routed};
+use super::routing::{self, Plan, Routed};
 use super::session::Run;
 use super::state::{BODY_LIMIT, State};
+use super::stored;
 use super::websocket::{self, Opening};
 use crate::capture;
-use crate::journal::{Delivery, Effective, Exchange, ModelExchange, Outcome, Route};
+use crate::journal::{
+    Answer, Applied, Delivery, Effective, Exchange, ModelExchange, Outcome, Route,
+};
+use crate::provider::refusal_body;
 use crate::script::{Purpose, Reply};
+use crate::validate::Refusal;
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
@@ -35,21 +41,25 @@ pub(super) async fn answer(
     endings: Endings,
     opening: &Opening,
 ) -> Response<ReplyBody> {
-    if websocket::is_upgrade(&request) {
+    let state = &*run.state;
+    if websocket::is_upgrade(&request) && state.speaks(Wire::Responses) {
         return websocket::upgrade(run, request, opening).await;
     }
-    let state = &*run.state;
     let (head, body) = request.into_parts();
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) => {
-            let (response, tracker) = model(state, &head, body, wire).await;
+        Endpoint::Model(wire) if state.speaks(wire) => {
+            let (mut response, tracker) = model(state, &head, body, wire).await;
+            begin(state, &mut response, tracker.exchange());
             response.map(|body| body.tracked(tracker, endings))
         }
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
+        Endpoint::Stored { id, action } => stored::stored(state, &head, body, id, action),
+        Endpoint::InputTokens => stored::input_tokens(state, &head, body),
+        Endpoint::Compact => stored::compact(state, &head, body),
         Endpoint::Page(name) => page(state, &head, body, name),
         Endpoint::Sink(name) => sink(state, &head, body, name),
         Endpoint::WrongMethod { allow } => {
@@ -61,7 +71,7 @@ pub(super) async fn answer(
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
             response
         }
-        Endpoint::Unknown => {
+        Endpoint::Model(_) | Endpoint::Unknown => {
             let number = record(state, &head, body.bytes, Route::Unknown);
             let message = format!("there is nothing at {} {path}", head.method);
             let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url");
@@ -103,10 +113,20 @@ async fn model(
 ) -> (Response<ReplyBody>, Tracker) {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
-        Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
+        // What cannot be decoded is no question of the body's own syntax.
+        Err(refusal) if body.problem.is_some() => {
+            return malformed(state, head, body.bytes, wire, None, &refusal);
+        }
+        Err(refusal) => {
+            let refusal = state.validator.not_json(wire, &head.headers, &refusal.message);
+            return invalid(state, head, body.bytes, wire, None, refusal);
+        }
     };
+    if let Some(refusal) = state.validator.check(wire, &head.headers, &json) {
+        return invalid(state, head, body.bytes, wire, Some(json), refusal);
+    }
     let request = match wire::Request::read(wire, &json) {
-        Ok(request) => request,
+        Ok(request) => request.with_usage(state.usage()),
         Err(refusal) => {
             return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
         }
@@ -120,21 +140,25 @@ async fn model(
         effective: effective(state, wire, &json),
     };
     let Taken { purpose, plan, tracker } = route(state, head, &asked);
-    let response = match plan {
-        Plan::Refuse(refusal) => error(&refusal, wire.envelope(), tracker.exchange()),
-        Plan::Reply { reply, gate, ids } => {
-            if let (Wire::Responses, Some(effective)) = (wire, asked.effective()) {
-                let id = ids.response(wire);
-                state.responses.keep(&Answered::reply(id, effective, &purpose, ids));
-            }
+    match plan {
+        Plan::Refuse(refusal) => (error(&refusal, wire.envelope(), tracker.exchange()), tracker),
+        Plan::Reply { reply, label, gate, ids, applied } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            written(&request, &reply, ids)
+            let is_faulted = applied.as_ref().is_some_and(|applied| applied.fault.status.is_some());
+            if wire == Wire::Responses && !is_faulted {
+                state.store.keep(ids.response(wire), &json, &reply, ids);
+                let id = ids.response(wire);
+                if let Some(answered) = asked.answered(id, &purpose, ids, applied.clone()) {
+                    state.responses.keep(&answered);
+                }
+            }
+            let given = Given { reply: &reply, label: &label, ids, applied: applied.as_deref() };
+            deliver(state, head, request, given, tracker).await
         }
-    };
-    (response, tracker)
+    }
 }
 
 /// What a request over HTTP stands for. One that continues an unknown response is answered all the
@@ -197,6 +221,30 @@ impl Asked<'_> {
         }
     }
 
+    /// The body that rules are about, and the wire that they belong to. Over HTTP they are about
+    /// the body as sent. A message on a `WebSocket` has fields that only steer it, so there they
+    /// are about the body that it stands for.
+    pub(super) fn validated(&self) -> (Wire, &Arc<Value>) {
+        match self.wire {
+            Wire::ResponsesWs => (Wire::Responses, self.effective().unwrap_or(self.sent)),
+            wire => (wire, self.sent),
+        }
+    }
+
+    /// What is remembered of the answer, if it can be told what it stands for.
+    fn answered(
+        &self,
+        id: String,
+        purpose: &Purpose,
+        ids: Ids,
+        applied: Option<Arc<Applied>>,
+    ) -> Option<Answered> {
+        // What a client makes of changed events is not known.
+        let is_known = applied.as_ref().is_none_or(|applied| applied.fault.edits.is_empty());
+        let effective = self.effective().filter(|_| is_known)?;
+        Some(Answered::reply(id, effective, purpose, ids).with_fault(applied))
+    }
+
     /// The journal's entry.
     pub(super) fn entry(
         &self,
@@ -205,15 +253,9 @@ impl Asked<'_> {
         purpose: Purpose,
         outcome: Outcome,
     ) -> Exchange {
-        let route = Route::Model(ModelExchange {
-            wire: self.wire,
-            purpose,
-            json: Some(Arc::clone(self.sent)),
-            effective: self.effective.clone(),
-            connection: self.connection,
-            outcome,
-            delivery: Delivery::Pending,
-        });
+        let (json, effective) = (Some(Arc::clone(self.sent)), self.effective.clone());
+        let model = model_exchange(state, self.wire, purpose, json, effective, outcome);
+        let route = Route::Model(ModelExchange { connection: self.connection, ..model });
         Exchange { received: self.received, ..exchange(state, head, self.body.clone(), route) }
     }
 }
@@ -225,9 +267,32 @@ pub(super) fn route<'s>(state: &'s State, head: &Parts, asked: &Asked<'_>) -> Ta
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } = queues
         .route(&state.script, &question, || capture::offered_tools(asked.wire, question.json));
-    let number = state.journal.append(asked.entry(state, head, purpose.clone(), outcome));
+    let (outcome, plan) = match asked.connection {
+        Some(_) => without_fault(outcome, plan),
+        None => (outcome, plan),
+    };
+    if let Plan::Reply { reply, ids, .. } = &plan {
+        let (wire, body) = asked.validated();
+        state.validator.remember(wire, body, reply, *ids);
+    }
+    let mut entry = asked.entry(state, head, purpose.clone(), outcome);
+    if let Route::Model(model) = &mut entry.route {
+        model.applied = plan.applied();
+    }
+    let number = state.journal.append(entry);
     drop(queues);
     Taken { purpose, plan, tracker: Tracker::new(&state.journal, number) }
+}
+
+/// Refuses a turn that has a fault of its own: over a `WebSocket` it is the connection that has
+/// faults, and none is passed over in silence.
+fn without_fault<'s>(outcome: Outcome, plan: Plan<'s>) -> (Outcome, Plan<'s>) {
+    let Plan::Reply { label, applied: Some(_), .. } = plan else { return (outcome, plan) };
+    let reason = "a turn's `fault` is for answers over HTTP, and the request came over a \
+                  WebSocket; describe what goes wrong there in `connections`";
+    let refusal = ApiError::script_mismatch(format!("`{label}` cannot be given: {reason}"));
+    let outcome = Outcome::Unfit { turn: label.into_owned(), reason: reason.to_owned() };
+    (outcome, Plan::Refuse(refusal))
 }
 
 fn malformed(
@@ -238,18 +303,87 @@ fn malformed(
     json: Option<Arc<Value>>,
     refusal: &ApiError,
 ) -> (Response<ReplyBody>, Tracker) {
-    let route = Route::Model(ModelExchange {
-        wire,
-        purpose: Purpose::main(),
-        json,
-        effective: Effective::AsSent,
-        connection: None,
-        outcome: Outcome::Malformed { reason: refusal.message.clone() },
-        delivery: Delivery::Pending,
-    });
+    let outcome = Outcome::Malformed { reason: refusal.message.clone() };
+    let purpose = Purpose::main();
+    let route =
+        Route::Model(model_exchange(state, wire, purpose, json, Effective::AsSent, outcome));
     let number = record(state, head, body, route);
     let tracker = Tracker::new(&state.journal, number);
-    (error(refusal, wire.envelope(), tracker.exchange()), tracker)
+    (error(refusal, wire.envelope(), number), tracker)
+}
+
+/// Refuses a request that breaks a rule: it takes no turn.
+fn invalid(
+    state: &State,
+    head: &Parts,
+    body: Bytes,
+    wire: Wire,
+    json: Option<Arc<Value>>,
+    refusal: Refusal,
+) -> (Response<ReplyBody>, Tracker) {
+    let played = state.script.provider.as_ref();
+    let refusal = worded(state, refusal);
+    let effective = json.as_ref().map_or(Effective::AsSent, |json| effective(state, wire, json));
+    let purpose = json.as_ref().map_or_else(Purpose::main, |json| {
+        let effective = match &effective {
+            Effective::Rebuilt(body) => body,
+            Effective::AsSent | Effective::Unknown => json,
+        };
+        let headers = &head.headers;
+        let question = Question { wire, headers, body: &body, json: effective, sent: json };
+        routing::purpose(&state.script, &question)
+    });
+    let outcome = Outcome::Refused(refusal.clone());
+    let route = Route::Model(model_exchange(state, wire, purpose, json, effective, outcome));
+    let number = record(state, head, body, route);
+    let request_id = format!("req_e{number}");
+    let mut response = self::json(refusal_body(played, wire, &refusal, &request_id));
+    *response.status_mut() =
+        StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    if wire.envelope() == Envelope::Anthropic {
+        set_header(response.headers_mut(), HeaderName::from_static("request-id"), &request_id);
+    }
+    (response, Tracker::new(&state.journal, number))
+}
+
+/// The refusal as the provider words it.
+pub(super) fn worded(state: &State, refusal: Refusal) -> Refusal {
+    match &state.script.provider {
+        Some(provider) => provider.worded(refusal),
+        None => refusal,
+    }
+}
+
+/// The model part of an exchange over HTTP that is not yet answered.
+pub(super) fn model_exchange(
+    state: &State,
+    wire: Wire,
+    purpose: Purpose,
+    json: Option<Arc<Value>>,
+    effective: Effective,
+    outcome: Outcome,
+) -> ModelExchange {
+    let mut model = ModelExchange {
+        wire,
+        purpose,
+        json,
+        effective,
+        connection: None,
+        read: None,
+        dropped: Vec::new(),
+        outcome,
+        answer: None,
+        delivery: Delivery::Pending,
+        applied: None,
+    };
+    if let Some(body) = model.effective().map(Arc::clone) {
+        let (read, dropped) = match &state.script.provider {
+            Some(provider) => provider.read(&body),
+            None => (body, Vec::new()),
+        };
+        (model.read, model.dropped) = (Some(read), dropped);
+    }
+    model
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -262,16 +396,35 @@ pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<ReplyBody> {
-    let (content_type, body) = match wire::write(request, reply, ids) {
-        Written::Stream(frames) => ("text/event-stream; charset=utf-8", ReplyBody::frames(frames)),
-        Written::Whole(bytes) => ("application/json", ReplyBody::whole(bytes)),
+pub(super) fn faultless(
+    wire: Wire,
+    reply: &Reply,
+    ids: Ids,
+    written: Written,
+) -> Response<ReplyBody> {
+    let is_stream = matches!(written, Written::Stream(_));
+    let body = match written {
+        Written::Stream(frames) => ReplyBody::frames(frames),
+        Written::Whole(bytes) => ReplyBody::whole(bytes),
     };
+    reply_head(wire, reply, ids, is_stream, body)
+}
+
+/// A body with the head that a reply has.
+pub(super) fn reply_head(
+    wire: Wire,
+    reply: &Reply,
+    ids: Ids,
+    is_stream: bool,
+    body: ReplyBody,
+) -> Response<ReplyBody> {
+    let content_type =
+        if is_stream { "text/event-stream; charset=utf-8" } else { "application/json" };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    for (name, value) in wire::reply_headers(request.wire(), ids) {
+    for (name, value) in wire::reply_headers(wire, ids) {
         set_header(headers, HeaderName::from_static(name), &value);
     }
     scripted_headers(headers, &reply.headers);
@@ -318,7 +471,37 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     response
 }
 
-fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+/// Notes in the journal how the answer of an exchange begins, and adds what the provider sends
+/// with every answer.
+fn begin(state: &State, response: &mut Response<ReplyBody>, exchange: u64) {
+    provider_headers(response.headers_mut(), state);
+    let answer =
+        Answer { status: response.status().as_u16(), retry_after: retry_after(response.headers()) };
+    state.journal.set_answer(exchange, answer);
+}
+
+/// How long the answer asks the client to wait; a date in `retry-after` is not read.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
+    let milliseconds = number("retry-after-ms").map(Duration::from_millis);
+    milliseconds.or_else(|| number("retry-after").map(Duration::from_secs))
+}
+
+/// Sets the headers that the provider sends with every answer, where the answer has none of them.
+fn provider_headers(headers: &mut HeaderMap, state: &State) {
+    let sent = state.script.provider.iter().flat_map(|provider| &provider.headers);
+    for (name, value) in sent {
+        // Both were checked when the provider was read.
+        let (Ok(name), Ok(value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        else {
+            continue;
+        };
+        headers.entry(name).or_insert(value);
+    }
+}
+
+pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     // Values come from ids or were checked when the server started, so they are always valid.
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

@@ -7,14 +7,17 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
 use super::routing;
+use crate::fault::with_faulty_calls;
+use crate::journal::Applied;
 use crate::script::{Purpose, Script};
-use crate::wire::{self, ApiError, Ids};
+use crate::wire::{self, ApiError, Ids, Wire};
 
 /// How many responses can be continued over HTTP, or on another connection than their own.
 const KEPT: usize = 256;
@@ -36,14 +39,22 @@ pub(super) struct Answered {
 #[derive(Debug, Clone)]
 enum Output {
     Nothing,
-    Reply { purpose: Purpose, ids: Ids },
+    Reply { purpose: Purpose, ids: Ids, applied: Option<Arc<Applied>> },
 }
 
 impl Answered {
     /// A response with the reply that these ids belong to.
     pub(super) fn reply(id: String, request: &Arc<Value>, purpose: &Purpose, ids: Ids) -> Self {
-        let output = Output::Reply { purpose: purpose.clone(), ids };
+        let output = Output::Reply { purpose: purpose.clone(), ids, applied: None };
         Self { id, request: Arc::clone(request), output }
+    }
+
+    /// The response with the fault that its answer has.
+    pub(super) fn with_fault(mut self, fault: Option<Arc<Applied>>) -> Self {
+        if let Output::Reply { applied, .. } = &mut self.output {
+            *applied = fault;
+        }
+        self
     }
 
     /// A response without output.
@@ -59,14 +70,24 @@ impl Answered {
     /// All items up to and with the response's own.
     fn items(&self, script: &Script) -> Result<Vec<Value>, ApiError> {
         let mut items = input_items(&self.request);
-        if let Output::Reply { purpose, ids } = &self.output {
-            let reply = routing::reply_of(script, purpose, *ids);
-            let output = wire::output_items(&reply, *ids).map_err(|cause| {
+        if let Output::Reply { purpose, ids, applied } = &self.output {
+            let cannot = |cause: String| {
                 ApiError::bad_request(format!(
-                    "response '{}' cannot be continued, since its output is no JSON: {cause}",
+                    "response '{}' cannot be continued: {cause}",
                     self.id
                 ))
-            })?;
+            };
+            let reply = routing::reply_of(script, purpose, *ids);
+            let reply = match applied {
+                None => reply,
+                Some(applied) => {
+                    let calls = &applied.fault.calls;
+                    let faulty = with_faulty_calls(&reply, calls, Wire::Responses, *ids);
+                    Cow::Owned(faulty.map_err(|unfit| cannot(unfit.to_string()))?.into_owned())
+                }
+            };
+            let output = wire::output_items(&reply, *ids)
+                .map_err(|cause| cannot(format!("its output is no JSON: {cause}")))?;
             items.extend(output);
         }
         Ok(items)

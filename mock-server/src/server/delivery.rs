@@ -10,6 +10,8 @@ use crate::journal::{Delivery, Journal};
 pub(super) struct Tracker {
     journal: Journal,
     exchange: u64,
+    /// How far the answer gets when all its bytes are written.
+    end: Delivery,
     noted: bool,
     written: bool,
 }
@@ -17,7 +19,13 @@ pub(super) struct Tracker {
 impl Tracker {
     /// A tracker for an exchange that is in the journal as pending.
     pub(super) fn new(journal: &Journal, exchange: u64) -> Self {
-        Self { journal: journal.clone(), exchange, noted: false, written: false }
+        Self {
+            journal: journal.clone(),
+            exchange,
+            end: Delivery::Complete,
+            noted: false,
+            written: false,
+        }
     }
 
     /// The exchange's number in the journal.
@@ -25,10 +33,22 @@ impl Tracker {
         self.exchange
     }
 
+    /// Says how far the answer gets when all its bytes are written, if that is not its end.
+    pub(super) fn ends_as(&mut self, end: Delivery) {
+        self.end = end;
+    }
+
+    /// Notes that a fault ends the answer here: nothing more of it will be written.
+    pub(super) fn cut(mut self) {
+        self.end = Delivery::Cut;
+        self.note();
+        self.written = true;
+    }
+
     /// Notes that all bytes are about to be written.
     pub(super) fn note(&mut self) {
         if !std::mem::replace(&mut self.noted, true) {
-            self.journal.set_delivery(self.exchange, Delivery::Complete);
+            self.journal.set_delivery(self.exchange, self.end);
         }
     }
 
@@ -36,12 +56,6 @@ impl Tracker {
     pub(super) fn written(mut self) {
         self.note();
         self.written = true;
-    }
-
-    /// A scripted fault ended the answer.
-    pub(super) fn cut(mut self) {
-        self.written = true;
-        self.journal.set_delivery(self.exchange, Delivery::Cut);
     }
 }
 

@@ -1,11 +1,13 @@
 //! Whether what happened fits the script.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
 
 use super::state::State;
-use crate::journal::{Delivery, Exchange, Missing, Outcome, Route};
+use crate::journal::{Delivery, Exchange, Missing, ModelExchange, Outcome, Route};
+use crate::validate::Refusal;
 
 /// All that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +37,16 @@ pub enum Mismatch {
         /// Its label.
         label: String,
     },
+    /// The turn's fault was met, but no further attempt came.
+    #[error("`{label}` was not asked for again after attempt {attempts}, which its fault spoilt")]
+    NotAskedAgain {
+        /// Index into [`Script::turns`](crate::script::Script::turns).
+        turn: usize,
+        /// Its label.
+        label: String,
+        /// How many requests it answered.
+        attempts: u64,
+    },
     /// A main request found no turn left.
     #[error("request {exchange} found no turn left")]
     Unscripted {
@@ -60,6 +72,24 @@ pub enum Mismatch {
         label: String,
         /// The tool.
         tool: String,
+    },
+    /// A turn's reply or fault cannot answer a request.
+    #[error("request {exchange} did not get `{label}`: {reason}")]
+    Unfit {
+        /// Number in the journal.
+        exchange: u64,
+        /// The turn's label.
+        label: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A request broke a rule of the service that is played.
+    #[error("request {exchange} was refused by {refusal}")]
+    Refused {
+        /// Number in the journal.
+        exchange: u64,
+        /// What was broken, and what the client was told.
+        refusal: Refusal,
     },
     /// A request could not be read.
     #[error("request {exchange} could not be read: {reason}")]
@@ -118,17 +148,26 @@ pub enum Mismatch {
 pub(super) fn verify(state: &State) -> Result<(), Report> {
     let mut mismatches = Vec::new();
     let mut not_kept: Option<(u64, Missing)> = None;
+    let mut attempts: HashMap<String, u64> = HashMap::new();
     for exchange in state.journal.iter() {
         match exchange {
-            Ok(exchange) => mismatches.extend(mismatch(&exchange)),
+            Ok(exchange) => {
+                mismatches.extend(mismatch(&exchange));
+                if let Some(label) = answered_by(&exchange) {
+                    *attempts.entry(label.to_owned()).or_insert(0) += 1;
+                }
+            }
             Err(missing) => not_kept.get_or_insert((0, missing)).0 += 1,
         }
     }
     if let Some((count, first)) = not_kept {
         mismatches.push(Mismatch::NotKept { count, first: first.to_string() });
     }
-    let unused = state.unused_turns().into_iter();
-    mismatches.extend(unused.map(|(turn, label)| Mismatch::Unused { turn, label }));
+    let unused = state.unused_turns().into_iter().map(|(turn, label)| match attempts.get(&label) {
+        None => Mismatch::Unused { turn, label },
+        Some(&attempts) => Mismatch::NotAskedAgain { turn, label, attempts },
+    });
+    mismatches.extend(unused);
     mismatches.extend(state.sockets.unused(&state.script));
     if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
 }
@@ -137,16 +176,15 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
     let exchange = entry.number;
     let Route::Model(model) = &entry.route else { return None };
     match &model.outcome {
-        Outcome::Served(served) => match model.delivery {
-            // What the script cuts is meant to be cut: it asks for the turn again.
-            Delivery::Complete | Delivery::Cut => None,
-            delivery @ (Delivery::Pending | Delivery::Abandoned) => {
-                let label = served.label.clone();
-                Some(Mismatch::Undelivered { exchange, label, delivery })
-            }
-        },
+        Outcome::Served(served) => (!is_as_scripted(model)).then(|| {
+            let (label, delivery) = (served.label.clone(), model.delivery);
+            Mismatch::Undelivered { exchange, label, delivery }
+        }),
         // A client that has lost a response recovers by itself; what it does then is judged.
-        Outcome::SideDefault | Outcome::WarmUp { .. } | Outcome::PreviousNotFound { .. } => None,
+        Outcome::SideDefault
+        | Outcome::Faulted { .. }
+        | Outcome::WarmUp { .. }
+        | Outcome::PreviousNotFound { .. } => None,
         Outcome::Unscripted => Some(Mismatch::Unscripted { exchange }),
         Outcome::GuardFailed { turn, reason } => {
             let (label, reason) = (turn.clone(), reason.clone());
@@ -156,8 +194,36 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
             let (label, tool) = (turn.clone(), tool.clone());
             Some(Mismatch::NotOffered { exchange, label, tool })
         }
+        Outcome::Unfit { turn, reason } => {
+            let (label, reason) = (turn.clone(), reason.clone());
+            Some(Mismatch::Unfit { exchange, label, reason })
+        }
+        Outcome::Refused(refusal) => Some(Mismatch::Refused { exchange, refusal: refusal.clone() }),
         Outcome::Malformed { reason } => {
             Some(Mismatch::Malformed { exchange, reason: reason.clone() })
         }
+    }
+}
+
+/// Whether the reply got as far as the script means it to.
+fn is_as_scripted(model: &ModelExchange) -> bool {
+    let ends_early = model.applied.as_ref().is_some_and(|applied| applied.fault.ends_early());
+    match model.delivery {
+        Delivery::Complete => true,
+        // Over a `WebSocket` it is a fault of the connection that cuts, and the turn is given again.
+        Delivery::Cut if model.connection.is_some() => true,
+        // A client that leaves early saw the reply as far as a fault lets it go.
+        Delivery::Cut | Delivery::Abandoned => ends_early,
+        Delivery::Pending => false,
+    }
+}
+
+/// The label of the turn that answered a request, with its reply or with its fault.
+fn answered_by(exchange: &Exchange) -> Option<&str> {
+    let Route::Model(model) = &exchange.route else { return None };
+    match &model.outcome {
+        Outcome::Served(served) => Some(&served.label),
+        Outcome::Faulted { turn } => Some(turn),
+        _ => None,
     }
 }

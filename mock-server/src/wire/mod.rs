@@ -3,9 +3,12 @@
 mod chat;
 mod clock;
 mod error;
+mod fit;
+pub(crate) mod frame;
 mod ids;
 pub(crate) mod json;
 mod messages;
+mod minted;
 mod models;
 mod pieces;
 mod request;
@@ -15,10 +18,15 @@ mod tokens;
 mod write;
 
 pub(crate) use error::{ApiError, Envelope};
+pub(crate) use fit::Unfit;
 pub(crate) use ids::Ids;
-pub(crate) use models::{model, model_list};
+pub(crate) use minted::{Minted, minted};
+pub(crate) use models::{MODELS_ETAG, codex_model_list, model, model_list};
 pub(crate) use request::Request;
-pub(crate) use responses::{SocketFrames, output_items};
+pub(crate) use responses::{
+    SocketFrames, compaction_object, input_items, output_items, stream as response_events,
+    whole as response_object,
+};
 pub(crate) use tokens::count_tokens;
 pub(crate) use write::{Written, reply_headers, write};
 

@@ -239,3 +239,27 @@ connections: [{fault: {hold: {after_event: 2, gate: never}}}]",
     assert!(matches!(models(&server)[0].outcome, Outcome::Served(_)));
     assert!(server.verify().is_err());
 }
+
+#[tokio::test]
+async fn a_fault_of_a_turn_is_not_passed_over_in_silence() {
+    for fault in ["{status: 429}", "{cut: {after_event: 2}}"] {
+        let server = start(&format!("turns: [{{say: a, fault: {fault}}}]")).await;
+        let error = open(&server).await.error(&json!({})).await;
+        assert_eq!(error["error"]["code"], "conform_script_mismatch");
+        let [model] = models(&server).try_into().expect("one request");
+        assert!(matches!(&model.outcome, Outcome::Unfit { turn, reason }
+            if turn == "turn 1" && reason.contains("WebSocket")));
+        assert_eq!((model.delivery, model.applied), (Delivery::Complete, None));
+        assert_eq!(server.journal().counts().refused, 1);
+        assert!(server.verify().is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_the_wire_cannot_carry_is_not_given() {
+    let server = start("turns: [{say: a, ending: {stop_sequence: END}}]").await;
+    let error = open(&server).await.error(&json!({})).await;
+    assert_eq!(error["error"]["code"], "conform_script_mismatch");
+    assert!(matches!(models(&server)[0].outcome, Outcome::Unfit { .. }));
+    assert!(server.verify().is_err());
+}

@@ -35,11 +35,15 @@ fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let route = Route::Model(ModelExchange {
         wire: Wire::Responses,
         purpose,
+        read: json.clone(),
         json,
         effective: Effective::AsSent,
         connection: None,
+        dropped: Vec::new(),
         outcome,
+        answer: None,
         delivery,
+        applied: None,
     });
     exchange("POST", "/v1/responses", &body.to_string(), route)
 }

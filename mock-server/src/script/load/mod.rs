@@ -1,11 +1,15 @@
 //! Reads a script from its YAML form.
 
 mod condition;
+mod ending;
+mod fault;
+mod item;
 mod page;
 mod purpose;
 mod reply;
 mod socket;
 mod turn;
+mod validation;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +20,7 @@ use indexmap::IndexMap;
 
 use super::model::{Script, WhenExhausted};
 use crate::document::{Diagnostic, Fields, Node, Problems, Source, parse};
+use crate::validate::Validation;
 
 /// Reads a script. The crate's documentation shows the form.
 ///
@@ -53,6 +58,12 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
                 [("refuse", WhenExhausted::Refuse), ("repeat-last", WhenExhausted::RepeatLast)];
             problems.choice(node, "`when_exhausted`", &choices)
         });
+    let validation = field(fields.optional("validation"), Validation::default(), |node| {
+        validation::validation(node, problems)
+    });
+    let provider = field(fields.optional("provider"), None, |node| {
+        validation::provider(node, problems).map(Some)
+    });
     fields.finish(problems);
     Some(Script {
         turns: turns?,
@@ -61,6 +72,8 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
         pages: pages?,
         connections: connections?,
         when_exhausted: when_exhausted?,
+        validation: validation?,
+        provider: provider?,
     })
 }
 

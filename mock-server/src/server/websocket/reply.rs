@@ -15,14 +15,15 @@ use super::conversation::{Incoming, Socket};
 use super::handshake::script_of;
 use super::lanes::Lanes;
 use super::steps::{Action, steps};
-use crate::journal::{Delivery, Effective, Exchange, ModelExchange, Outcome, Route};
+use crate::journal::{Effective, Exchange, ModelExchange, Outcome, Route};
+use crate::provider::UsageForm;
 use crate::script::{FaultTarget, Purpose, SocketFault};
-use crate::server::answer::{Asked, Taken, exchange, route};
+use crate::server::answer::{Asked, Taken, exchange, model_exchange, route, worded};
 use crate::server::chain::{self, Answered};
 use crate::server::delivery::Tracker;
 use crate::server::routing::{self, Plan};
 use crate::server::state::State;
-use crate::wire::{self, ApiError, Ids, SocketFrames, Wire};
+use crate::wire::{self, ApiError, Ids, SocketFrames, Unfit, Wire};
 
 /// How the server's side of a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl<'s> Replying<'s> {
                 return self.refuse(entry, &refusal, SocketFrames::new(None)).await;
             }
         };
-        let create = match Create::read(&sent) {
+        let create = match Create::read(&sent, self.state.usage()) {
             Ok(create) => create,
             Err(refusal) => {
                 let entry = self.unread(received, bytes, Some(&sent), &refusal.message);
@@ -143,6 +144,13 @@ impl<'s> Replying<'s> {
             }
         };
         asked.effective = Effective::Rebuilt(Arc::clone(&effective));
+        let (wire, body) = asked.validated();
+        if let Some(refusal) = self.state.validator.check(wire, &self.head.headers, body) {
+            self.evict(create.previous);
+            let refusal = worded(self.state, refusal);
+            let entry = self.entry(&asked, Outcome::Refused(refusal.clone()));
+            return self.answer_with(entry, create.frames.broken_rule(&refusal)).await;
+        }
         if create.generate {
             self.reply(&create, &asked, &effective).await
         } else {
@@ -165,10 +173,16 @@ impl<'s> Replying<'s> {
                 tracker.written();
                 Ok(None)
             }
-            Plan::Reply { reply, gate, ids } => {
+            Plan::Reply { reply, label, gate, ids, applied: _ } => {
                 if let Some(gate) = gate {
                     self.state.gates.wait(gate).await;
                 }
+                let events = match create.frames.reply(&create.request, &reply, ids) {
+                    Ok(events) => events,
+                    Err(unfit) => {
+                        return self.cannot(create, &label, &unfit, tracker).await;
+                    }
+                };
                 self.replies += 1;
                 let turn = match ids {
                     Ids::Turn { turn, .. } => Some((purpose.clone(), turn)),
@@ -176,7 +190,7 @@ impl<'s> Replying<'s> {
                 };
                 let id = ids.response(Wire::ResponsesWs);
                 let response = Response {
-                    events: create.frames.reply(&create.request, &reply, ids),
+                    events,
                     number: FaultTarget::Reply(self.replies),
                     tracker,
                     turn,
@@ -185,6 +199,24 @@ impl<'s> Replying<'s> {
                 self.write(create, response).await
             }
         }
+    }
+
+    /// The answer when the reply cannot be written. The turn is taken.
+    async fn cannot(
+        &mut self,
+        create: &Create<'_>,
+        label: &str,
+        unfit: &Unfit,
+        mut tracker: Tracker,
+    ) -> Result<Option<Ended>, Error> {
+        self.evict(create.previous);
+        let outcome = Outcome::Unfit { turn: label.to_owned(), reason: unfit.to_string() };
+        self.state.journal.set_outcome(tracker.exchange(), outcome);
+        let refusal = ApiError::script_mismatch(format!("`{label}` cannot be given: {unfit}"));
+        tracker.note();
+        self.send(create.frames.refusal(&refusal)).await?;
+        tracker.written();
+        Ok(None)
     }
 
     async fn warm_up(
@@ -279,9 +311,14 @@ impl<'s> Replying<'s> {
         refusal: &ApiError,
         frames: SocketFrames<'_>,
     ) -> Result<Option<Ended>, Error> {
+        self.answer_with(entry, frames.refusal(refusal)).await
+    }
+
+    /// Answers with this frame alone.
+    async fn answer_with(&mut self, entry: Exchange, frame: Bytes) -> Result<Option<Ended>, Error> {
         let mut tracker = self.append(entry);
         tracker.note();
-        self.send(frames.refusal(refusal)).await?;
+        self.send(frame).await?;
         tracker.written();
         Ok(None)
     }
@@ -318,27 +355,23 @@ impl<'s> Replying<'s> {
         sent: Option<&Arc<Value>>,
         reason: &str,
     ) -> Exchange {
-        let route = Route::Model(ModelExchange {
-            wire: Wire::ResponsesWs,
-            purpose: Purpose::main(),
-            json: sent.cloned(),
-            effective: Effective::Unknown,
-            connection: Some(self.connection),
-            outcome: Outcome::Malformed { reason: reason.to_owned() },
-            delivery: Delivery::Pending,
-        });
+        let (purpose, effective) = (Purpose::main(), Effective::Unknown);
+        let outcome = Outcome::Malformed { reason: reason.to_owned() };
+        let wire = Wire::ResponsesWs;
+        let model = model_exchange(self.state, wire, purpose, sent.cloned(), effective, outcome);
+        let route = Route::Model(ModelExchange { connection: Some(self.connection), ..model });
         Exchange { received, ..exchange(self.state, self.head, bytes, route) }
     }
 }
 
 impl<'i> Create<'i> {
-    fn read(sent: &'i Value) -> Result<Self, ApiError> {
+    fn read(sent: &'i Value, usage: UsageForm) -> Result<Self, ApiError> {
         if sent.is_object() && sent.get("type").is_none_or(|kind| !kind.is_string()) {
             return Err(ApiError::bad_request("missing required parameter: 'type'")
                 .param("type")
                 .code("missing_required_parameter"));
         }
-        let request = wire::Request::read(Wire::ResponsesWs, sent)?;
+        let request = wire::Request::read(Wire::ResponsesWs, sent)?.with_usage(usage);
         let previous = chain::previous_id(sent)?;
         let stream_id = stream_id(sent)?;
         if sent.get("background") == Some(&Value::Bool(true)) {

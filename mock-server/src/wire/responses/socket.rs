@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 use super::response::{Echo, Snapshot};
 use super::stream;
 use crate::script::{ErrorFrame, Reply, Usage};
+use crate::validate::Refusal;
+use crate::wire::fit::{self, Unfit};
 use crate::wire::json::write_text;
 use crate::wire::sse::EventWriter;
 use crate::wire::{ApiError, Ids, Request, Wire};
@@ -24,13 +26,22 @@ impl<'r> SocketFrames<'r> {
 
     /// A reply: one frame an event. A reply's headers have no other place here than an event
     /// `response.metadata`, which comes first and only where the script sets headers.
-    pub(crate) fn reply(self, request: &Request<'_>, reply: &Reply, ids: Ids) -> Vec<Bytes> {
+    ///
+    /// # Errors
+    /// When the wire cannot carry the reply.
+    pub(crate) fn reply(
+        self,
+        request: &Request<'_>,
+        reply: &Reply,
+        ids: Ids,
+    ) -> Result<Vec<Bytes>, Unfit> {
+        fit::check(request, reply)?;
         let metadata = (!reply.headers.is_empty()).then(|| {
             let headers = json!({"type": "response.metadata", "headers": headers(&reply.headers)});
             Bytes::from(headers.to_string())
         });
-        let events = stream(request, reply, ids).into_iter().map(|frame| data(&frame));
-        metadata.into_iter().chain(events).map(|frame| self.with_stream_id(frame)).collect()
+        let events = stream(request, reply, ids)?.into_iter().map(|frame| data(&frame));
+        Ok(metadata.into_iter().chain(events).map(|frame| self.with_stream_id(frame)).collect())
     }
 
     /// The answer to a request that wants no output: the response begins and is complete.
@@ -62,6 +73,17 @@ impl<'r> SocketFrames<'r> {
                 "message": refusal.message,
                 "param": refusal.param,
             }
+        });
+        self.with_stream_id(Bytes::from(frame.to_string()))
+    }
+
+    /// The refusal of a request that breaks a rule, as a frame.
+    pub(crate) fn broken_rule(self, refusal: &Refusal) -> Bytes {
+        let Refusal { status, kind, code, param, message, .. } = refusal;
+        let frame = json!({
+            "type": "error",
+            "status": status,
+            "error": {"type": kind, "code": code, "message": message, "param": param},
         });
         self.with_stream_id(Bytes::from(frame.to_string()))
     }
