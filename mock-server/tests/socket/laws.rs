@@ -20,7 +20,11 @@ fn item() -> impl Strategy<Value = Item> {
         text().prop_map(move |text| call(CallPayload::RawArguments(text))),
         text().prop_map(move |text| call(CallPayload::Input(text))),
         (proptest::collection::vec(text(), 0..3), proptest::option::of(text())).prop_map(
-            |(summary, encrypted_content)| Item::Reasoning { summary, encrypted_content }
+            |(summary, encrypted_content)| Item::Reasoning {
+                summary,
+                content: Vec::new(),
+                encrypted_content,
+            }
         ),
     ]
 }
@@ -31,10 +35,10 @@ fn content(item: &Item) -> Value {
         Item::Message { text, .. } => json!(["message", text]),
         Item::Call(Call { payload: CallPayload::Input(text), .. }) => json!(["custom", text]),
         Item::Call(Call { payload: CallPayload::RawArguments(text), .. }) => json!(["call", text]),
-        Item::Call(_) => panic!("not made here"),
-        Item::Reasoning { summary, encrypted_content } => {
+        Item::Reasoning { summary, encrypted_content, .. } => {
             json!(["reasoning", summary, encrypted_content])
         }
+        _ => panic!("not made here"),
     }
 }
 
