@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn a_refusal_in_a_journal_is_read_as_it_was_written() {
-        let refused = Outcome::Refused(Refusal::of(RuleId::R9, Broken::at("input[0].summary", "x")));
+        let refused =
+            Outcome::Refused(Refusal::of(RuleId::R9, Broken::at("input[0].summary", "x")));
         let written = serde_json::to_string(&refused).unwrap();
         assert_eq!(
             written,
