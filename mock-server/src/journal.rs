@@ -23,7 +23,7 @@ use tokio::sync::watch;
 pub use counts::Counts;
 pub use limits::{JournalLimits, Missing};
 
-use crate::script::Purpose;
+use crate::script::{Fault, Purpose};
 use crate::validate::Refusal;
 use crate::wire::Wire;
 use store::Store;
@@ -87,6 +87,31 @@ pub enum Lookup {
     },
     /// `POST {any prefix}/messages/count_tokens`; the body is in [`Exchange::body`].
     CountTokens,
+    /// A question about a response that was served before.
+    Stored {
+        /// The response's id, as it stands in the path.
+        id: String,
+        /// What is done with it.
+        action: StoredAction,
+    },
+    /// `POST {any prefix}/responses/input_tokens`; the body is in [`Exchange::body`].
+    InputTokens,
+    /// `POST {any prefix}/responses/compact`; the body is in [`Exchange::body`].
+    Compact,
+}
+
+/// What is done with a response that was served before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoredAction {
+    /// `GET {any prefix}/responses/ID`.
+    Read,
+    /// `DELETE {any prefix}/responses/ID`.
+    Delete,
+    /// `POST {any prefix}/responses/ID/cancel`.
+    Cancel,
+    /// `GET {any prefix}/responses/ID/input_items`.
+    InputItems,
 }
 
 /// A request to a model endpoint.
@@ -109,6 +134,17 @@ pub struct ModelExchange {
     pub answer: Option<Answer>,
     /// How far the answer got.
     pub delivery: Delivery,
+    /// The fault that the answer has.
+    pub applied: Option<Arc<Applied>>,
+}
+
+/// A fault as it was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Applied {
+    /// Which attempt at the turn this is, from 1.
+    pub attempt: u64,
+    /// The fault.
+    pub fault: Fault,
 }
 
 /// A message that the provider lost: the model never reads it.
@@ -158,6 +194,19 @@ pub enum Outcome {
     },
     /// The request breaks a rule of the service that is played. It took no turn.
     Refused(Refusal),
+    /// The turn's fault answered with an HTTP error in the reply's place.
+    Faulted {
+        /// Label of the turn.
+        turn: String,
+    },
+    /// The turn was taken, but neither its reply nor its fault can answer this request, on this
+    /// wire or in this form.
+    Unfit {
+        /// Label of the turn.
+        turn: String,
+        /// What does not fit.
+        reason: String,
+    },
     /// The body could not be read as a request of this wire.
     Malformed {
         /// Why.
@@ -188,7 +237,7 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
-    /// The server ended it before its end, as the script says.
+    /// A fault cut it off.
     Cut,
 }
 
@@ -248,6 +297,12 @@ impl Journal {
     /// Notes how the answer of exchange `number` began.
     pub(crate) fn set_answer(&self, number: u64, answer: Answer) {
         self.lock().set_answer(number, answer);
+        self.touch();
+    }
+
+    /// Changes what was answered to exchange `number`: known only when the answer was written.
+    pub(crate) fn set_outcome(&self, number: u64, outcome: Outcome) {
+        self.lock().set_outcome(number, outcome);
         self.touch();
     }
 

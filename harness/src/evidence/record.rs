@@ -143,6 +143,8 @@ fn answer(outcome: &Outcome) -> String {
             format!("refused: {turn} calls {tool}, which is not offered")
         }
         Outcome::Refused(refusal) => format!("refused: {refusal}"),
+        Outcome::Faulted { turn } => format!("the fault of {turn}: an HTTP error"),
+        Outcome::Unfit { turn, reason } => format!("refused: {turn} cannot be given: {reason}"),
         Outcome::Malformed { reason } => format!("refused: malformed request: {reason}"),
     }
 }

@@ -71,6 +71,7 @@ impl At {
                     retry_after: self.retry_after.map(Duration::from_millis),
                 }),
                 delivery: self.delivery,
+                applied: None,
             }),
         }
     }

@@ -15,6 +15,8 @@ pub struct Counts {
     pub served: u64,
     /// Of the model requests, those that got the default reply of their purpose.
     pub side_default: u64,
+    /// Of the model requests, those that got the HTTP error of a turn's fault.
+    pub faulted: u64,
     /// Of the model requests, the rest: those that were refused.
     pub refused: u64,
     /// Of the model requests, those whose answer is waiting or being written.
@@ -31,13 +33,24 @@ impl Counts {
         self.exchanges += 1;
         let Route::Model(model) = &exchange.route else { return };
         self.model += 1;
-        match model.outcome {
-            Outcome::Served(_) => self.served += 1,
-            Outcome::SideDefault => self.side_default += 1,
-            _ => self.refused += 1,
-        }
+        *self.of(&model.outcome) += 1;
         if model.delivery == Delivery::Pending {
             self.pending += 1;
+        }
+    }
+
+    /// Counts a change of what was answered to a model request.
+    pub(super) fn answered(&mut self, before: &Outcome, after: &Outcome) {
+        *self.of(before) -= 1;
+        *self.of(after) += 1;
+    }
+
+    fn of(&mut self, outcome: &Outcome) -> &mut u64 {
+        match outcome {
+            Outcome::Served(_) => &mut self.served,
+            Outcome::SideDefault => &mut self.side_default,
+            Outcome::Faulted { .. } => &mut self.faulted,
+            _ => &mut self.refused,
         }
     }
 

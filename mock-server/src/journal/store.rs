@@ -1,7 +1,7 @@
 //! Where the exchanges are: in memory, in a file, or gone.
 
 use super::spill::Spill;
-use super::{Answer, Counts, Delivery, Exchange, JournalLimits, Missing, Route};
+use super::{Answer, Counts, Delivery, Exchange, JournalLimits, Missing, Outcome, Route};
 
 /// The exchanges and their figures.
 #[derive(Debug)]
@@ -73,6 +73,16 @@ impl Store {
             && let Route::Model(model) = &mut self.recent[index].route
         {
             model.answer = Some(answer);
+        }
+    }
+
+    /// Changes what was answered. It is not settled then, so it is in memory.
+    pub(super) fn set_outcome(&mut self, number: u64, outcome: Outcome) {
+        if let Ok(index) = self.find(number)
+            && let Route::Model(model) = &mut self.recent[index].route
+        {
+            self.counts.answered(&model.outcome, &outcome);
+            model.outcome = outcome;
         }
     }
 

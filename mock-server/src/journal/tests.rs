@@ -31,8 +31,18 @@ fn model(outcome: Outcome, delivery: Delivery) -> Exchange {
     let purpose = Purpose::new("title");
     let (effective, dropped, answer) = (json.clone(), Vec::new(), None);
     let wire = Wire::Chat;
-    let model =
-        ModelExchange { wire, purpose, json, effective, dropped, outcome, answer, delivery };
+    let applied = None;
+    let model = ModelExchange {
+        wire,
+        purpose,
+        json,
+        effective,
+        dropped,
+        outcome,
+        answer,
+        delivery,
+        applied,
+    };
     exchange("{}", Route::Model(model))
 }
 

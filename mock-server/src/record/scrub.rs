@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 use regex::{NoExpand, Regex};
 use serde_json::{Map, Value};
 
-use crate::script::{Call, CallPayload, Item, Reply};
+use crate::script::{Call, CallPayload, Ending, Failure, Item, Part, Reply};
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "[redacted]";
@@ -98,15 +98,71 @@ impl Scrubber {
         for item in &mut clean.items {
             match item {
                 Item::Message { text: said, phase: _ } => *said = text(said),
-                Item::Reasoning { summary, encrypted_content } => {
-                    for part in summary.iter_mut().chain(encrypted_content) {
+                Item::Reasoning { summary, content, encrypted_content } => {
+                    for part in summary.iter_mut().chain(content).chain(encrypted_content) {
                         *part = text(part);
                     }
                 }
                 Item::Call(call) => clean_call(call, &text),
+                Item::Parts { parts, phase: _ } => {
+                    for part in parts {
+                        clean_part(part, &text);
+                    }
+                }
+                Item::LocalShell(call) => {
+                    for word in call.command.iter_mut().chain(&mut call.call_id) {
+                        *word = text(word);
+                    }
+                    call.more = clean_map(&call.more, &text);
+                }
+                Item::WebSearch(search) => {
+                    search.query = text(&search.query);
+                    for result in &mut search.results {
+                        result.url = text(&result.url);
+                        result.title = text(&result.title);
+                    }
+                }
+                Item::Compaction { encrypted_content } => {
+                    if let Some(content) = encrypted_content {
+                        *content = text(content);
+                    }
+                }
+                Item::Raw(item) => *item = clean_map(item, &text),
             }
         }
+        clean.ending = clean_ending(&clean.ending, &text);
+        for event in &mut clean.extra_events {
+            event.fields = clean_map(&event.fields, &text);
+        }
         clean
+    }
+}
+
+fn clean_part(part: &mut Part, text: &impl Fn(&str) -> String) {
+    match part {
+        Part::Text { text: said, annotations } => {
+            *said = text(said);
+            for annotation in annotations {
+                *annotation = clean_value(annotation, text);
+            }
+        }
+        Part::Refusal(said) => *said = text(said),
+    }
+}
+
+fn clean_ending(ending: &Ending, text: &impl Fn(&str) -> String) -> Ending {
+    let clean = |failure: &Failure| Failure {
+        code: text(&failure.code),
+        message: text(&failure.message),
+        kind: failure.kind.as_deref().map(text),
+        unfinished: failure.unfinished,
+    };
+    match ending {
+        Ending::Complete | Ending::Length | Ending::Filtered => ending.clone(),
+        Ending::Reason(reason) => Ending::Reason(text(reason)),
+        Ending::StopSequence(sequence) => Ending::StopSequence(text(sequence)),
+        Ending::Failed(failure) => Ending::Failed(clean(failure)),
+        Ending::Error { failure, form } => Ending::Error { failure: clean(failure), form: *form },
     }
 }
 

@@ -7,7 +7,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::model::{Call, CallPayload, Ending, Item, Reply, Usage};
+use super::ending::{Ending, ErrorForm, Failure};
+use super::fault::Event;
+use super::item::{ExtraEvent, Part, SearchResult};
+use super::model::{Call, CallPayload, Item, Reply, Usage};
 
 /// The reply as one item of `turns`, indented by two spaces, ending with a line end.
 ///
@@ -22,10 +25,20 @@ pub(crate) fn turn_of(reply: &Reply) -> String {
             write_item(&mut out, item);
         }
     }
-    match reply.ending {
-        Ending::Complete => {}
-        Ending::Length => out.push_str("    ending: length\n"),
-        Ending::Filtered => out.push_str("    ending: filtered\n"),
+    if let Some(ending) = ending(&reply.ending) {
+        let _ = writeln!(out, "    ending: {ending}");
+    }
+    if let Some(end_turn) = reply.end_turn {
+        let _ = writeln!(out, "    end_turn: {end_turn}");
+    }
+    if !reply.extra_events.is_empty() {
+        out.push_str("    extra_events:\n");
+        for event in &reply.extra_events {
+            let ExtraEvent { before, kind, fields } = event;
+            let (before, kind, fields) = (place(before), quoted(kind), flow_map(fields));
+            let _ =
+                writeln!(out, "      - {{before_event: {before}, type: {kind}, fields: {fields}}}");
+        }
     }
     if reply.usage != Usage::default() {
         let Usage { input, cached, output, reasoning } = reply.usage;
@@ -53,15 +66,105 @@ fn write_item(out: &mut String, item: &Item) {
             }
         }
         Item::Call(call) => write_call(out, call),
-        Item::Reasoning { summary, encrypted_content } => {
-            let summary: Vec<String> = summary.iter().map(|text| quoted(text)).collect();
+        Item::Reasoning { summary, content, encrypted_content } => {
             let _ = writeln!(out, "      - reasoning:");
-            let _ = writeln!(out, "          summary: [{}]", summary.join(", "));
+            let _ = writeln!(out, "          summary: {}", quoted_list(summary));
+            if !content.is_empty() {
+                let _ = writeln!(out, "          content: {}", quoted_list(content));
+            }
             if let Some(content) = encrypted_content {
                 let _ = writeln!(out, "          encrypted_content: {}", quoted(content));
             }
         }
+        Item::Parts { parts, phase } => {
+            let parts: Vec<String> = parts.iter().map(part).collect();
+            let _ = writeln!(out, "      - parts: [{}]", parts.join(", "));
+            if let Some(phase) = phase {
+                let _ = writeln!(out, "        phase: {}", quoted(phase));
+            }
+        }
+        Item::LocalShell(call) => {
+            let _ = writeln!(out, "      - local_shell:");
+            let _ = writeln!(out, "          command: {}", quoted_list(&call.command));
+            if let Some(call_id) = &call.call_id {
+                let _ = writeln!(out, "          call_id: {}", quoted(call_id));
+            }
+            for (name, value) in &call.more {
+                let _ = writeln!(out, "          {}: {}", quoted(name), flow(value));
+            }
+        }
+        Item::WebSearch(search) => {
+            let result = |result: &SearchResult| {
+                format!("{{url: {}, title: {}}}", quoted(&result.url), quoted(&result.title))
+            };
+            let results: Vec<String> = search.results.iter().map(result).collect();
+            let _ = writeln!(out, "      - web_search:");
+            let _ = writeln!(out, "          query: {}", quoted(&search.query));
+            let _ = writeln!(out, "          results: [{}]", results.join(", "));
+        }
+        Item::Compaction { encrypted_content: None } => out.push_str("      - compaction: {}\n"),
+        Item::Compaction { encrypted_content: Some(content) } => {
+            let _ = writeln!(out, "      - compaction: {{encrypted_content: {}}}", quoted(content));
+        }
+        Item::Raw(item) => {
+            let _ = writeln!(out, "      - raw: {}", flow_map(item));
+        }
     }
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text { text, annotations } => {
+            let annotations: Vec<String> = annotations.iter().map(flow).collect();
+            format!("{{text: {}, annotations: [{}]}}", quoted(text), annotations.join(", "))
+        }
+        Part::Refusal(text) => format!("{{refusal: {}}}", quoted(text)),
+    }
+}
+
+/// The value of `ending`, unless it is the one that need not be written.
+fn ending(ending: &Ending) -> Option<String> {
+    let failure = |failure: &Failure, more: &str| {
+        let Failure { code, message, kind, unfinished } = failure;
+        let kind = kind.as_ref().map(|kind| format!(", type: {}", quoted(kind)));
+        format!(
+            "{{code: {}, message: {}{}, unfinished: {unfinished}{more}}}",
+            quoted(code),
+            quoted(message),
+            kind.unwrap_or_default(),
+        )
+    };
+    Some(match ending {
+        Ending::Complete => return None,
+        Ending::Length => "length".to_owned(),
+        Ending::Filtered => "filtered".to_owned(),
+        Ending::Reason(reason) => format!("{{reason: {}}}", quoted(reason)),
+        Ending::StopSequence(text) => format!("{{stop_sequence: {}}}", quoted(text)),
+        Ending::Failed(failed) => format!("{{failed: {}}}", failure(failed, "")),
+        Ending::Error { failure: error, form } => {
+            let form = match form {
+                ErrorForm::Flat => String::new(),
+                ErrorForm::Nested { status: None } => ", form: nested".to_owned(),
+                ErrorForm::Nested { status: Some(status) } => {
+                    format!(", form: nested, status: {status}")
+                }
+            };
+            format!("{{error: {}}}", failure(error, &form))
+        }
+    })
+}
+
+fn place(event: &Event) -> String {
+    match event {
+        Event::Number(number) => number.to_string(),
+        Event::FromEnd(number) => format!("-{number}"),
+        Event::Named(name) => quoted(name),
+    }
+}
+
+fn quoted_list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(", "))
 }
 
 fn write_call(out: &mut String, call: &Call) {

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use hyper::body::Incoming;
 use serde_json::Value;
 
+use super::deliver::{Given, deliver};
 use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
 use super::lookup;
@@ -17,6 +18,7 @@ use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{self, Plan, Routed};
 use super::state::{BODY_LIMIT, State};
+use super::stored;
 use crate::capture;
 use crate::journal::{Answer, Delivery, Exchange, ModelExchange, Outcome, Route};
 use crate::provider::refusal_body;
@@ -44,6 +46,9 @@ pub(super) async fn answer(
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
+        Endpoint::Stored { id, action } => stored::stored(state, &head, body, id, action),
+        Endpoint::InputTokens => stored::input_tokens(state, &head, body),
+        Endpoint::Compact => stored::compact(state, &head, body),
         Endpoint::Page(name) => page(state, &head, body, name),
         Endpoint::Sink(name) => sink(state, &head, body, name),
         Endpoint::WrongMethod { allow } => {
@@ -116,17 +121,21 @@ async fn model(
         }
     };
     let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
-    let response = match plan {
-        Plan::Refuse(refusal) => error(&refusal, wire.envelope(), tracker.exchange()),
-        Plan::Reply { reply, gate, ids } => {
+    match plan {
+        Plan::Refuse(refusal) => (error(&refusal, wire.envelope(), tracker.exchange()), tracker),
+        Plan::Reply { reply, label, gate, ids, applied } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            written(&request, &reply, ids, state)
+            let is_faulted = applied.as_ref().is_some_and(|applied| applied.fault.status.is_some());
+            if wire == Wire::Responses && !is_faulted {
+                state.store.keep(ids.response(wire), &json, &reply, ids);
+            }
+            let given = Given { reply: &reply, label: &label, ids, applied: applied.as_deref() };
+            deliver(state, head, request, given, tracker).await
         }
-    };
-    (response, tracker)
+    }
 }
 
 /// Routes a request and notes it in the journal, in one step: the journal's order is the order in
@@ -143,11 +152,13 @@ fn route<'s>(
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =
         queues.route(&state.script, &question, || capture::offered_tools(wire, json));
-    if let Plan::Reply { reply, ids, .. } = &plan {
+    if let Plan::Reply { reply, ids, applied, .. } = &plan
+        && applied.as_ref().is_none_or(|applied| applied.fault.status.is_none())
+    {
         state.validator.remember(wire, json, reply, *ids);
     }
-    exchange.route =
-        Route::Model(model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome));
+    let model = model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome);
+    exchange.route = Route::Model(ModelExchange { applied: plan.applied(), ..model });
     let number = state.journal.append(exchange);
     drop(queues);
     (plan, Tracker::new(&state.journal, number))
@@ -215,7 +226,17 @@ fn model_exchange(
         (json, _) => (json.clone(), Vec::new()),
     };
     let delivery = Delivery::Pending;
-    ModelExchange { wire, purpose, json, effective, dropped, outcome, answer: None, delivery }
+    ModelExchange {
+        wire,
+        purpose,
+        json,
+        effective,
+        dropped,
+        outcome,
+        answer: None,
+        delivery,
+        applied: None,
+    }
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -228,31 +249,44 @@ pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(
-    request: &wire::Request<'_>,
+pub(super) fn faultless(
+    wire: Wire,
     reply: &Reply,
     ids: Ids,
-    state: &State,
+    written: Written,
 ) -> Response<ReplyBody> {
-    let (content_type, body) = match wire::write(request, reply, ids) {
-        Written::Stream(frames) => ("text/event-stream; charset=utf-8", ReplyBody::frames(frames)),
-        Written::Whole(bytes) => ("application/json", ReplyBody::whole(bytes)),
+    let is_stream = matches!(written, Written::Stream(_));
+    let body = match written {
+        Written::Stream(frames) => ReplyBody::frames(frames),
+        Written::Whole(bytes) => ReplyBody::whole(bytes),
     };
+    reply_head(wire, reply, ids, is_stream, body)
+}
+
+/// A body with the head that a reply has.
+pub(super) fn reply_head(
+    wire: Wire,
+    reply: &Reply,
+    ids: Ids,
+    is_stream: bool,
+    body: ReplyBody,
+) -> Response<ReplyBody> {
+    let content_type =
+        if is_stream { "text/event-stream; charset=utf-8" } else { "application/json" };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    for (name, value) in wire::reply_headers(request.wire(), ids) {
+    for (name, value) in wire::reply_headers(wire, ids) {
         set_header(headers, HeaderName::from_static(name), &value);
     }
-    provider_headers(headers, state);
     scripted_headers(headers, &reply.headers);
     response
 }
 
 /// Sets the reply's own headers: the first of a name replaces what the server would send, later
 /// ones are added to it.
-fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
+pub(super) fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
     for (index, (name, value)) in scripted.iter().enumerate() {
         // Both were checked when the server started.
         let (Ok(header), Ok(value)) =
@@ -292,9 +326,7 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
 
 /// Notes in the journal how the answer of an exchange begins.
 fn begin(state: &State, response: &mut Response<ReplyBody>, exchange: u64) {
-    if !response.status().is_success() {
-        provider_headers(response.headers_mut(), state);
-    }
+    provider_headers(response.headers_mut(), state);
     let answer =
         Answer { status: response.status().as_u16(), retry_after: retry_after(response.headers()) };
     state.journal.set_answer(exchange, answer);
@@ -321,7 +353,7 @@ fn provider_headers(headers: &mut HeaderMap, state: &State) {
     }
 }
 
-fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     // Values come from ids or were checked when the server started, so they are always valid.
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

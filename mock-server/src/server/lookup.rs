@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::json;
 
 use super::answer::{error, json, parse, record};
@@ -12,11 +12,20 @@ use super::state::State;
 use crate::journal::{Lookup, Route};
 use crate::wire::{self, ApiError, Envelope, Wire};
 
-/// Answers with the list of models.
+/// Answers with the list of models; with Codex's own, if its version is in the query.
 pub(super) fn models(state: &State, head: &Parts, body: RequestBody) -> Response<ReplyBody> {
     record(state, head, body.bytes, Route::Lookup(Lookup::Models));
     let ids: Vec<&str> = state.service.models.keys().map(String::as_str).collect();
-    json(wire::model_list(Envelope::asked_for(&head.headers), &ids))
+    let asks_as_codex = head.uri.query().is_some_and(|query| {
+        query.split('&').any(|pair| pair.split('=').next() == Some("client_version"))
+    });
+    let mut response = json(if asks_as_codex {
+        wire::codex_model_list()
+    } else {
+        wire::model_list(Envelope::asked_for(&head.headers), &ids)
+    });
+    response.headers_mut().insert(header::ETAG, HeaderValue::from_static(wire::MODELS_ETAG));
+    response
 }
 
 /// Answers with one model.

@@ -1,5 +1,6 @@
 //! What all connections of a server share.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -7,10 +8,11 @@ use http::HeaderValue;
 
 use super::builder::StartError;
 use super::routing::Queues;
+use super::store::Store;
 use crate::gate::Gates;
 use crate::journal::{Journal, JournalLimits};
 use crate::provider::{Provider, UsageForm};
-use crate::script::{Reply, Script, header_problem};
+use crate::script::{Script, header_problem};
 use crate::validate::{Service, Validator};
 use crate::wire::Wire;
 
@@ -26,6 +28,10 @@ pub(super) struct State {
     pub(super) validator: Validator,
     /// What is known of the service that is played.
     pub(super) service: Service,
+    /// The responses served.
+    pub(super) store: Store,
+    /// How many histories were compacted.
+    pub(super) compactions: AtomicU64,
     queues: Mutex<Queues>,
 }
 
@@ -40,10 +46,14 @@ impl State {
         limits: JournalLimits,
     ) -> Result<Self, StartError> {
         for turn in &script.turns {
-            check_headers(&turn.reply, || format!("turn `{}`", turn.label))?;
+            let name = || format!("turn `{}`", turn.label);
+            check_headers(&turn.reply.headers, name)?;
+            for status in turn.faults.iter().filter_map(|rule| rule.fault.status.as_ref()) {
+                check_headers(&status.headers, name)?;
+            }
         }
         for (purpose, reply) in &script.side_replies {
-            check_headers(reply, || format!("the side reply of `{purpose}`"))?;
+            check_headers(&reply.headers, || format!("the side reply of `{purpose}`"))?;
         }
         for (name, page) in &script.pages {
             if HeaderValue::from_str(&page.content_type).is_err() {
@@ -70,8 +80,17 @@ impl State {
             None => own.clone(),
         };
         let validator = Validator::new(rules, service.clone());
-        let (journal, started) = (Journal::new(limits), Instant::now());
-        Self { script, gates, journal, started, validator, service, queues }
+        Self {
+            script,
+            gates,
+            journal: Journal::new(limits),
+            started: Instant::now(),
+            store: Store::default(),
+            compactions: AtomicU64::new(0),
+            validator,
+            service,
+            queues,
+        }
     }
 
     /// Whether the service that is played speaks a wire.
@@ -96,8 +115,11 @@ impl State {
     }
 }
 
-fn check_headers(reply: &Reply, name: impl Fn() -> String) -> Result<(), StartError> {
-    for (header, value) in &reply.headers {
+fn check_headers(
+    headers: &[(String, String)],
+    name: impl Fn() -> String,
+) -> Result<(), StartError> {
+    for (header, value) in headers {
         if let Some(reason) = header_problem(header, value) {
             return Err(StartError::Header { reply: name(), header: header.clone(), reason });
         }

@@ -3,6 +3,8 @@
 mod chat;
 mod clock;
 mod error;
+mod fit;
+pub(crate) mod frame;
 mod ids;
 pub(crate) mod json;
 mod messages;
@@ -16,10 +18,14 @@ mod tokens;
 mod write;
 
 pub(crate) use error::{ApiError, Envelope};
+pub(crate) use fit::Unfit;
 pub(crate) use ids::Ids;
 pub(crate) use minted::{Minted, minted};
-pub(crate) use models::{model, model_list};
+pub(crate) use models::{MODELS_ETAG, codex_model_list, model, model_list};
 pub(crate) use request::Request;
+pub(crate) use responses::{
+    compaction_object, input_items, stream as response_events, whole as response_object,
+};
 pub(crate) use tokens::count_tokens;
 pub(crate) use write::{Written, reply_headers, write};
 

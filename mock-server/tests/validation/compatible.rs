@@ -46,7 +46,11 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// A reply that reasons, then calls `f` with the id `a`.
 fn reasoned() -> Reply {
-    let reasoning = Item::Reasoning { summary: vec!["Hm.".to_owned()], encrypted_content: None };
+    let reasoning = Item::Reasoning {
+        summary: vec!["Hm.".to_owned()],
+        content: Vec::new(),
+        encrypted_content: None,
+    };
     let call = Call::new("f", CallPayload::RawArguments("{}".to_owned()));
     let (call_id, must_be_offered) = (Some("a".to_owned()), false);
     Reply::of([reasoning, Item::Call(Call { call_id, must_be_offered, ..call })])

@@ -54,7 +54,7 @@ fn called(call: &[Value], answer: &[Value]) -> Value {
 /// A reply that thinks, then calls `f` with the id `a`.
 fn thought() -> Reply {
     let (summary, encrypted_content) = (vec!["Hm.".to_owned()], Some("signed".to_owned()));
-    let reasoning = Item::Reasoning { summary, encrypted_content };
+    let reasoning = Item::Reasoning { summary, content: Vec::new(), encrypted_content };
     let call = Call::new("f", CallPayload::RawArguments("{}".to_owned()));
     let (call_id, must_be_offered) = (Some("a".to_owned()), false);
     Reply::of([reasoning, Item::Call(Call { call_id, must_be_offered, ..call })])

@@ -40,7 +40,10 @@ fn reasoning(id: &str) -> Value {
 /// A reply that reasons, then speaks: the items `rs_1_1` and `msg_1_2`.
 fn reasoned() -> Reply {
     let (summary, encrypted_content) = (Vec::new(), Some("opaque".to_owned()));
-    Reply::of([Item::Reasoning { summary, encrypted_content }, Item::message("Hi")])
+    Reply::of([
+        Item::Reasoning { summary, content: Vec::new(), encrypted_content },
+        Item::message("Hi"),
+    ])
 }
 
 /// A reply that calls `f` with the id `call_a`.

@@ -41,6 +41,7 @@ fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
         outcome,
         answer: None,
         delivery,
+        applied: None,
     });
     exchange("POST", "/v1/responses", &body.to_string(), route)
 }

@@ -138,9 +138,11 @@ impl Message {
             None => return Err("the reply has no finish reason".to_owned()),
         };
         let texts = self.parts.into_iter().map(|part| match part {
-            Part::Reasoning(text) => {
-                Item::Reasoning { summary: vec![text], encrypted_content: None }
-            }
+            Part::Reasoning(text) => Item::Reasoning {
+                summary: vec![text],
+                content: Vec::new(),
+                encrypted_content: None,
+            },
             Part::Content(text) => Item::message(text),
         });
         let calls = self.calls.into_values().map(PartialCall::finish);

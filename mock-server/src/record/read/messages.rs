@@ -97,10 +97,12 @@ impl Block {
             "text" => Some(Item::message(text(block, "text"))),
             "thinking" => Some(Item::Reasoning {
                 summary: vec![text(block, "thinking").to_owned()],
+                content: Vec::new(),
                 encrypted_content: optional_text(block, "signature"),
             }),
             "redacted_thinking" => Some(Item::Reasoning {
                 summary: Vec::new(),
+                content: Vec::new(),
                 encrypted_content: Some(text(block, "data").to_owned()),
             }),
             "tool_use" => Some(Item::Call(Call {

@@ -79,6 +79,7 @@ fn item(item: &Value, left_out: &mut Vec<String>) -> Option<Item> {
             let summary = list(item, "summary").iter().map(|part| text(part, "text").to_owned());
             Some(Item::Reasoning {
                 summary: summary.collect(),
+                content: Vec::new(),
                 encrypted_content: optional_text(item, "encrypted_content"),
             })
         }

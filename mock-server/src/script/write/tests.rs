@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::document::Source;
-use crate::script::load;
+use crate::script::{LocalShell, WebSearch, load};
 
 fn reloaded(reply: &Reply) -> Reply {
     let text = format!("turns:\n{}", turn_of(reply));
@@ -42,12 +42,76 @@ fn payload() -> impl Strategy<Value = CallPayload> {
     ]
 }
 
+fn part() -> impl Strategy<Value = Part> {
+    prop_oneof![
+        any::<String>().prop_map(Part::Refusal),
+        (any::<String>(), vec(map(value()).prop_map(Value::Object), 0..2))
+            .prop_map(|(text, annotations)| Part::Text { text, annotations }),
+    ]
+}
+
+fn any_ending() -> impl Strategy<Value = Ending> {
+    let failure = || {
+        (any::<String>(), any::<String>(), proptest::option::of(any::<String>()), any::<bool>())
+            .prop_map(|(code, message, kind, unfinished)| Failure {
+                code,
+                message,
+                kind,
+                unfinished,
+            })
+    };
+    let form = prop_oneof![
+        Just(ErrorForm::Flat),
+        Just(ErrorForm::Nested { status: None }),
+        (400..600_u16).prop_map(|status| ErrorForm::Nested { status: Some(status) }),
+    ];
+    prop_oneof![
+        Just(Ending::Complete),
+        Just(Ending::Length),
+        Just(Ending::Filtered),
+        any::<String>().prop_map(Ending::Reason),
+        any::<String>().prop_map(Ending::StopSequence),
+        failure().prop_map(Ending::Failed),
+        (failure(), form).prop_map(|(failure, form)| Ending::Error { failure, form }),
+    ]
+}
+
+fn extra_event() -> impl Strategy<Value = ExtraEvent> {
+    let before = prop_oneof![
+        (1..99_u64).prop_map(Event::Number),
+        (1..99_u64).prop_map(Event::FromEnd),
+        any::<String>().prop_map(Event::Named),
+    ];
+    (before, any::<String>(), map(value())).prop_map(|(before, kind, fields)| ExtraEvent {
+        before,
+        kind,
+        fields,
+    })
+}
+
 fn item() -> impl Strategy<Value = Item> {
     let optional = || proptest::option::of(any::<String>());
+    let texts = || vec(any::<String>(), 0..3);
     prop_oneof![
         (any::<String>(), optional()).prop_map(|(text, phase)| Item::Message { text, phase }),
-        (vec(any::<String>(), 0..3), optional()).prop_map(|(summary, encrypted_content)| {
-            Item::Reasoning { summary, encrypted_content }
+        (texts(), texts(), optional()).prop_map(|(summary, content, encrypted_content)| {
+            Item::Reasoning { summary, content, encrypted_content }
+        }),
+        (vec(part(), 0..3), optional()).prop_map(|(parts, phase)| Item::Parts { parts, phase }),
+        (texts(), optional(), value()).prop_map(|(command, call_id, value)| {
+            // Null stands for a field that is absent.
+            let env = (!value.is_null()).then(|| ("env".to_owned(), value));
+            Item::LocalShell(LocalShell { command, more: env.into_iter().collect(), call_id })
+        }),
+        (any::<String>(), texts()).prop_map(|(query, urls)| {
+            let title = query.clone();
+            let result = |url| SearchResult { url, title: title.clone() };
+            Item::WebSearch(WebSearch { results: urls.into_iter().map(result).collect(), query })
+        }),
+        optional().prop_map(|encrypted_content| Item::Compaction { encrypted_content }),
+        (any::<String>(), map(value())).prop_map(|(kind, mut item)| {
+            item.insert("type".to_owned(), kind.into());
+            Item::Raw(item)
         }),
         (".+", optional(), payload(), optional(), any::<bool>()).prop_map(
             |(name, namespace, payload, call_id, must_be_offered)| {
@@ -61,14 +125,16 @@ proptest! {
     #[test]
     fn a_written_reply_is_read_as_the_same(
         items in vec(item(), 0..4),
-        ending in prop::sample::select(vec![Ending::Complete, Ending::Length, Ending::Filtered]),
+        ending in any_ending(),
+        end_turn in any::<Option<bool>>(),
+        extra_events in vec(extra_event(), 0..2),
         usage in (0_u64..9, 0_u64..9, 0_u64..9, 0_u64..9),
     ) {
         let (cached, input, reasoning, output) =
             (usage.0, usage.0 + usage.1, usage.2, usage.2 + usage.3);
         let usage = Usage { input, cached, output, reasoning };
         let headers = vec![("x-a".to_owned(), "1: \"#".to_owned())];
-        let reply = Reply { items, ending, usage, headers };
+        let reply = Reply { items, ending, usage, headers, end_turn, extra_events };
         prop_assert_eq!(reloaded(&reply), reply);
     }
 }
@@ -90,7 +156,11 @@ fn a_reply_is_written_for_people_to_read() {
         ending: Ending::Length,
         usage: Usage { input: 7, ..Usage::default() },
         ..Reply::of([
-            Item::Reasoning { summary: vec!["Look.".to_owned()], encrypted_content: None },
+            Item::Reasoning {
+                summary: vec!["Look.".to_owned()],
+                content: Vec::new(),
+                encrypted_content: None,
+            },
             Item::Message {
                 text: "Two\nlines\u{7f}".to_owned(),
                 phase: Some("commentary".to_owned()),

@@ -8,7 +8,7 @@ use crate::wire::{Ids, Minted};
 pub(in crate::wire) fn minted(reply: &Reply, ids: Ids) -> Vec<Minted> {
     let minted = |output: Output<'_>| {
         let (is_reasoning, opaque) = match &output.content {
-            Content::Reasoning { encrypted_content, .. } => (true, *encrypted_content),
+            Content::Reasoning { opaque, .. } => (true, *opaque),
             _ => (false, None),
         };
         let opaque = opaque.map(str::to_owned);
