@@ -192,8 +192,6 @@ pub enum Outcome {
         /// The tools offered.
         offered: Vec<String>,
     },
-    /// The request breaks a rule of the service that is played. It took no turn.
-    Refused(Refusal),
     /// The turn's fault answered with an HTTP error in the reply's place.
     Faulted {
         /// Label of the turn.
@@ -207,6 +205,8 @@ pub enum Outcome {
         /// What does not fit.
         reason: String,
     },
+    /// The request breaks a rule of the service that is played. It took no turn.
+    Refused(Refusal),
     /// The body could not be read as a request of this wire.
     Malformed {
         /// Why.
@@ -237,7 +237,7 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
-    /// A fault cut it off.
+    /// The server ended it before its end, as the script says.
     Cut,
 }
 
@@ -294,15 +294,15 @@ impl Journal {
         self.touch();
     }
 
-    /// Notes how the answer of exchange `number` began.
-    pub(crate) fn set_answer(&self, number: u64, answer: Answer) {
-        self.lock().set_answer(number, answer);
-        self.touch();
-    }
-
     /// Changes what was answered to exchange `number`: known only when the answer was written.
     pub(crate) fn set_outcome(&self, number: u64, outcome: Outcome) {
         self.lock().set_outcome(number, outcome);
+        self.touch();
+    }
+
+    /// Notes how the answer of exchange `number` began.
+    pub(crate) fn set_answer(&self, number: u64, answer: Answer) {
+        self.lock().set_answer(number, answer);
         self.touch();
     }
 

@@ -117,8 +117,8 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
             Outcome::NotOffered { turn, tool, .. } => {
                 format!("does not offer the tool `{tool}` that {turn} calls")
             }
-            Outcome::Refused(refusal) => format!("was refused by {refusal}"),
             Outcome::Unfit { turn, reason } => format!("cannot get {turn}: {reason}"),
+            Outcome::Refused(refusal) => format!("was refused by {refusal}"),
             Outcome::Malformed { reason } => format!("is malformed: {reason}"),
         };
         Some(format!("request {} {}", request.number, run.excerpt(&why)))

@@ -142,9 +142,9 @@ fn answer(outcome: &Outcome) -> String {
         Outcome::NotOffered { turn, tool, .. } => {
             format!("refused: {turn} calls {tool}, which is not offered")
         }
-        Outcome::Refused(refusal) => format!("refused: {refusal}"),
         Outcome::Faulted { turn } => format!("the fault of {turn}: an HTTP error"),
         Outcome::Unfit { turn, reason } => format!("refused: {turn} cannot be given: {reason}"),
+        Outcome::Refused(refusal) => format!("refused: {refusal}"),
         Outcome::Malformed { reason } => format!("refused: malformed request: {reason}"),
     }
 }

@@ -67,15 +67,6 @@ impl Store {
         }
     }
 
-    /// Notes how an answer began. Until it has ended, its exchange is in memory.
-    pub(super) fn set_answer(&mut self, number: u64, answer: Answer) {
-        if let Ok(index) = self.find(number)
-            && let Route::Model(model) = &mut self.recent[index].route
-        {
-            model.answer = Some(answer);
-        }
-    }
-
     /// Changes what was answered. It is not settled then, so it is in memory.
     pub(super) fn set_outcome(&mut self, number: u64, outcome: Outcome) {
         if let Ok(index) = self.find(number)
@@ -83,6 +74,15 @@ impl Store {
         {
             self.counts.answered(&model.outcome, &outcome);
             model.outcome = outcome;
+        }
+    }
+
+    /// Notes how an answer began. Until it has ended, its exchange is in memory.
+    pub(super) fn set_answer(&mut self, number: u64, answer: Answer) {
+        if let Ok(index) = self.find(number)
+            && let Route::Model(model) = &mut self.recent[index].route
+        {
+            model.answer = Some(answer);
         }
     }
 

@@ -30,8 +30,7 @@ fn model(outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(json!({"model": "m", "input": [1, -2, null, "ü"]})));
     let purpose = Purpose::new("title");
     let (effective, dropped, answer) = (json.clone(), Vec::new(), None);
-    let wire = Wire::Chat;
-    let applied = None;
+    let (wire, applied) = (Wire::Chat, None);
     let model = ModelExchange {
         wire,
         purpose,

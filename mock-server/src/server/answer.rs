@@ -152,13 +152,15 @@ fn route<'s>(
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =
         queues.route(&state.script, &question, || capture::offered_tools(wire, json));
+    // An HTTP error in the place of the reply gives nothing.
     if let Plan::Reply { reply, ids, applied, .. } = &plan
         && applied.as_ref().is_none_or(|applied| applied.fault.status.is_none())
     {
         state.validator.remember(wire, json, reply, *ids);
     }
-    let model = model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome);
-    exchange.route = Route::Model(ModelExchange { applied: plan.applied(), ..model });
+    let mut model = model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome);
+    model.applied = plan.applied();
+    exchange.route = Route::Model(model);
     let number = state.journal.append(exchange);
     drop(queues);
     (plan, Tracker::new(&state.journal, number))
@@ -226,17 +228,8 @@ fn model_exchange(
         (json, _) => (json.clone(), Vec::new()),
     };
     let delivery = Delivery::Pending;
-    ModelExchange {
-        wire,
-        purpose,
-        json,
-        effective,
-        dropped,
-        outcome,
-        answer: None,
-        delivery,
-        applied: None,
-    }
+    let (answer, applied) = (None, None);
+    ModelExchange { wire, purpose, json, effective, dropped, outcome, answer, delivery, applied }
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -324,7 +317,8 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     response
 }
 
-/// Notes in the journal how the answer of an exchange begins.
+/// Notes in the journal how the answer of an exchange begins, and adds what the provider sends
+/// with every answer.
 fn begin(state: &State, response: &mut Response<ReplyBody>, exchange: u64) {
     provider_headers(response.headers_mut(), state);
     let answer =

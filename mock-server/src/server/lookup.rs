@@ -15,10 +15,10 @@ use crate::wire::{self, ApiError, Envelope, Wire};
 /// Answers with the list of models; with Codex's own, if its version is in the query.
 pub(super) fn models(state: &State, head: &Parts, body: RequestBody) -> Response<ReplyBody> {
     record(state, head, body.bytes, Route::Lookup(Lookup::Models));
-    let ids: Vec<&str> = state.service.models.keys().map(String::as_str).collect();
     let asks_as_codex = head.uri.query().is_some_and(|query| {
         query.split('&').any(|pair| pair.split('=').next() == Some("client_version"))
     });
+    let ids: Vec<&str> = state.service.models.keys().map(String::as_str).collect();
     let mut response = json(if asks_as_codex {
         wire::codex_model_list()
     } else {

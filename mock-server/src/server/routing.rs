@@ -95,7 +95,7 @@ impl Queues {
                     (outcome, Plan::Refuse(error))
                 } else {
                     let applied = self.take(&purpose, index, turn);
-                    given(turn, index, ids, question.wire, form, applied)
+                    given(turn, index, ids, question.wire, (form, applied))
                 }
             }
             None if purpose.is_main() => (
@@ -108,8 +108,8 @@ impl Queues {
             None => {
                 let reply = script.side_replies.get(&purpose).unwrap_or(&*SIDE_DEFAULT);
                 let ids = self.side_ids(&purpose);
-                let reply = with_call_ids(form, Cow::Borrowed(reply), ids);
                 let label = Cow::Owned(format!("the side reply of {purpose}"));
+                let reply = with_call_ids(form, Cow::Borrowed(reply), ids);
                 let plan = Plan::Reply { reply, label, gate: None, ids, applied: None };
                 (Outcome::SideDefault, plan)
             }
@@ -163,8 +163,7 @@ fn given(
     index: usize,
     ids: Ids,
     wire: Wire,
-    form: CallIds,
-    applied: Option<Arc<Applied>>,
+    (form, applied): (CallIds, Option<Arc<Applied>>),
 ) -> (Outcome, Plan<'_>) {
     let reply = with_call_ids(form, Cow::Borrowed(&turn.reply), ids);
     let fault = applied.as_ref().map(|applied| &applied.fault);

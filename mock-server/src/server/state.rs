@@ -25,13 +25,13 @@ pub(super) struct State {
     pub(super) gates: Gates,
     pub(super) journal: Journal,
     pub(super) started: Instant,
-    pub(super) validator: Validator,
-    /// What is known of the service that is played.
-    pub(super) service: Service,
     /// The responses served.
     pub(super) store: Store,
     /// How many histories were compacted.
     pub(super) compactions: AtomicU64,
+    pub(super) validator: Validator,
+    /// What is known of the service that is played.
+    pub(super) service: Service,
     queues: Mutex<Queues>,
 }
 
@@ -79,17 +79,16 @@ impl State {
             Some(provider) => own.or(&provider.service),
             None => own.clone(),
         };
-        let validator = Validator::new(rules, service.clone());
         Self {
-            script,
             gates,
             journal: Journal::new(limits),
             started: Instant::now(),
             store: Store::default(),
             compactions: AtomicU64::new(0),
-            validator,
+            validator: Validator::new(rules, service.clone()),
             service,
             queues,
+            script,
         }
     }
 

@@ -72,14 +72,6 @@ pub enum Mismatch {
         /// The tool.
         tool: String,
     },
-    /// A request broke a rule of the service that is played.
-    #[error("request {exchange} was refused by {refusal}")]
-    Refused {
-        /// Number in the journal.
-        exchange: u64,
-        /// What was broken, and what the client was told.
-        refusal: Refusal,
-    },
     /// A turn's reply or fault cannot answer a request.
     #[error("request {exchange} did not get `{label}`: {reason}")]
     Unfit {
@@ -89,6 +81,14 @@ pub enum Mismatch {
         label: String,
         /// What does not fit.
         reason: String,
+    },
+    /// A request broke a rule of the service that is played.
+    #[error("request {exchange} was refused by {refusal}")]
+    Refused {
+        /// Number in the journal.
+        exchange: u64,
+        /// What was broken, and what the client was told.
+        refusal: Refusal,
     },
     /// A request could not be read.
     #[error("request {exchange} could not be read: {reason}")]
@@ -103,7 +103,7 @@ pub enum Mismatch {
         Delivery::Pending => "still waits or is being written",
         Delivery::Complete => "was written",
         Delivery::Abandoned => "was abandoned by the client",
-        Delivery::Cut => "was cut off",
+        Delivery::Cut => "was cut by the script",
     })]
     Undelivered {
         /// Number in the journal.
@@ -171,11 +171,11 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
             let (label, tool) = (turn.clone(), tool.clone());
             Some(Mismatch::NotOffered { exchange, label, tool })
         }
-        Outcome::Refused(refusal) => Some(Mismatch::Refused { exchange, refusal: refusal.clone() }),
         Outcome::Unfit { turn, reason } => {
             let (label, reason) = (turn.clone(), reason.clone());
             Some(Mismatch::Unfit { exchange, label, reason })
         }
+        Outcome::Refused(refusal) => Some(Mismatch::Refused { exchange, refusal: refusal.clone() }),
         Outcome::Malformed { reason } => {
             Some(Mismatch::Malformed { exchange, reason: reason.clone() })
         }

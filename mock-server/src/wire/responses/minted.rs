@@ -9,6 +9,7 @@ pub(in crate::wire) fn minted(reply: &Reply, ids: Ids) -> Vec<Minted> {
     let minted = |output: Output<'_>| {
         let (is_reasoning, opaque) = match &output.content {
             Content::Reasoning { opaque, .. } => (true, *opaque),
+            Content::Compaction(opaque) => (false, Some(&**opaque)),
             _ => (false, None),
         };
         let opaque = opaque.map(str::to_owned);
