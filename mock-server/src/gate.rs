@@ -25,6 +25,13 @@ impl Gates {
         self.open.send_if_modified(|open| open.insert(name.to_owned()));
     }
 
+    /// The names of all open gates, in order.
+    pub fn open_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.open.borrow().iter().cloned().collect();
+        names.sort_unstable();
+        names
+    }
+
     /// Whether a gate is open.
     pub fn is_open(&self, name: &str) -> bool {
         self.open.borrow().contains(name)

@@ -1,17 +1,34 @@
 //! The journal: everything that reached the server, in order, and what became of it.
+//!
+//! A journal grows without bound unless [`JournalLimits`] are set. With them, the oldest exchanges
+//! leave memory: into a file, from which they are read back on demand, or, without a folder for
+//! that file, for good. What is gone is counted, and no count is ever less than exact.
+
+mod counts;
+mod limits;
+mod spill;
+mod store;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::script::Purpose;
+pub use counts::Counts;
+pub use limits::{JournalLimits, Missing};
+
+use crate::script::{Fault, Purpose};
 use crate::wire::Wire;
+use store::Store;
 
 /// One request and its answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// Position in the journal, from 1.
     pub number: u64,
@@ -26,13 +43,15 @@ pub struct Exchange {
     /// Headers in order, names in lower case; credentials are replaced by `[redacted]`.
     pub headers: Vec<(String, String)>,
     /// The body after content decoding.
+    #[serde(skip)]
     pub body: Bytes,
     /// What kind of request it was, with what is known of each kind.
     pub route: Route,
 }
 
 /// Where a request went.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Route {
     /// A model endpoint.
     Model(ModelExchange),
@@ -55,7 +74,8 @@ pub enum Route {
 }
 
 /// A question about the service.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "lookup", rename_all = "kebab-case")]
 pub enum Lookup {
     /// `GET {any prefix}/models`.
     Models,
@@ -66,10 +86,35 @@ pub enum Lookup {
     },
     /// `POST {any prefix}/messages/count_tokens`; the body is in [`Exchange::body`].
     CountTokens,
+    /// A question about a response that was served before.
+    Stored {
+        /// The response's id, as it stands in the path.
+        id: String,
+        /// What is done with it.
+        action: StoredAction,
+    },
+    /// `POST {any prefix}/responses/input_tokens`; the body is in [`Exchange::body`].
+    InputTokens,
+    /// `POST {any prefix}/responses/compact`; the body is in [`Exchange::body`].
+    Compact,
+}
+
+/// What is done with a response that was served before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoredAction {
+    /// `GET {any prefix}/responses/ID`.
+    Read,
+    /// `DELETE {any prefix}/responses/ID`.
+    Delete,
+    /// `POST {any prefix}/responses/ID/cancel`.
+    Cancel,
+    /// `GET {any prefix}/responses/ID/input_items`.
+    InputItems,
 }
 
 /// A request to a model endpoint.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelExchange {
     /// The wire it came over.
     pub wire: Wire,
@@ -82,10 +127,22 @@ pub struct ModelExchange {
     pub outcome: Outcome,
     /// How far the answer got.
     pub delivery: Delivery,
+    /// The fault that the answer has.
+    pub applied: Option<Arc<Applied>>,
+}
+
+/// A fault as it was applied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Applied {
+    /// Which attempt at the turn this is, from 1.
+    pub attempt: u64,
+    /// The fault.
+    pub fault: Fault,
 }
 
 /// What the server did with a model request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Outcome {
     /// A scripted turn was given.
     Served(Served),
@@ -109,6 +166,19 @@ pub enum Outcome {
         /// The tools offered.
         offered: Vec<String>,
     },
+    /// The turn's fault answered with an HTTP error in the reply's place.
+    Faulted {
+        /// Label of the turn.
+        turn: String,
+    },
+    /// The turn was taken, but neither its reply nor its fault can answer this request, on this
+    /// wire or in this form.
+    Unfit {
+        /// Label of the turn.
+        turn: String,
+        /// What does not fit.
+        reason: String,
+    },
     /// The body could not be read as a request of this wire.
     Malformed {
         /// Why.
@@ -117,7 +187,7 @@ pub enum Outcome {
 }
 
 /// A scripted turn as it was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
     /// Index into [`Script::turns`](crate::script::Script::turns).
     pub turn: usize,
@@ -130,7 +200,8 @@ pub struct Served {
 }
 
 /// How far an answer got on its way to the client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Delivery {
     /// Waiting for a gate, or being written.
     Pending,
@@ -138,6 +209,19 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
+    /// A fault cut it off.
+    Cut,
+}
+
+impl Exchange {
+    /// Whether nothing about it changes any more: its answer has ended, or it never had one that
+    /// is followed.
+    pub fn is_settled(&self) -> bool {
+        match &self.route {
+            Route::Model(model) => model.delivery != Delivery::Pending,
+            Route::Lookup(_) | Route::Page { .. } | Route::Sink { .. } | Route::Unknown => true,
+        }
+    }
 }
 
 /// The shared, growing list of exchanges.
@@ -148,52 +232,89 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct Inner {
-    exchanges: Mutex<Vec<Exchange>>,
+    store: Mutex<Store>,
     changed: watch::Sender<u64>,
 }
 
 impl Default for Journal {
     fn default() -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                exchanges: Mutex::new(Vec::new()),
-                changed: watch::Sender::new(0),
-            }),
-        }
+        Self::new(JournalLimits::default())
     }
 }
 
 impl Journal {
+    /// An empty journal.
+    pub(crate) fn new(limits: JournalLimits) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                store: Mutex::new(Store::new(limits)),
+                changed: watch::Sender::new(0),
+            }),
+        }
+    }
+
     /// Adds an exchange, giving it the next number, which is returned.
-    pub(crate) fn append(&self, mut exchange: Exchange) -> u64 {
-        let number = {
-            let mut exchanges = self.lock();
-            let number = exchanges.len() as u64 + 1;
-            exchange.number = number;
-            exchanges.push(exchange);
-            number
-        };
+    pub(crate) fn append(&self, exchange: Exchange) -> u64 {
+        let number = self.lock().append(exchange);
         self.touch();
         number
     }
 
     /// Changes how far the answer of exchange `number` got.
     pub(crate) fn set_delivery(&self, number: u64, delivery: Delivery) {
-        let index = usize::try_from(number).unwrap_or(usize::MAX).wrapping_sub(1);
-        if let Some(Exchange { route: Route::Model(model), .. }) = self.lock().get_mut(index) {
-            model.delivery = delivery;
-        }
+        self.lock().set_delivery(number, delivery);
         self.touch();
     }
 
-    /// A copy of everything so far.
-    pub fn snapshot(&self) -> Vec<Exchange> {
-        self.lock().clone()
+    /// Changes what was answered to exchange `number`: known only when the answer was written.
+    pub(crate) fn set_outcome(&self, number: u64, outcome: Outcome) {
+        self.lock().set_outcome(number, outcome);
+        self.touch();
     }
 
-    /// How many exchanges there are.
+    /// A copy of everything so far, oldest first. What [`counts`](Self::counts) has as dropped is
+    /// not in it, nor what could not be read back; [`iter`](Self::iter) names both.
+    pub fn snapshot(&self) -> Vec<Exchange> {
+        self.iter().filter_map(Result::ok).collect()
+    }
+
+    /// Everything so far, oldest first, each looked up when it is asked for.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Exchange, Missing>> + '_ {
+        let length = self.counts().exchanges;
+        (1..=length).filter_map(|number| self.get(number).transpose())
+    }
+
+    /// The exchange with this number; `None` when there is none yet.
+    ///
+    /// # Errors
+    /// When it has been dropped or cannot be read back.
+    pub fn get(&self, number: u64) -> Result<Option<Exchange>, Missing> {
+        self.lock().get(number)
+    }
+
+    /// How far the answer of an exchange got; `None` when there is no such exchange yet, or its
+    /// answer is not followed.
+    ///
+    /// # Errors
+    /// When the exchange has been dropped or cannot be read back.
+    pub fn delivery(&self, number: u64) -> Result<Option<Delivery>, Missing> {
+        self.lock().delivery(number)
+    }
+
+    /// How many exchanges there were, and what became of them. Exact, whatever has left memory.
+    pub fn counts(&self) -> Counts {
+        self.lock().counts()
+    }
+
+    /// Why exchanges were dropped although they were to be kept in a file; `None` when that never
+    /// happened.
+    pub fn trouble(&self) -> Option<String> {
+        self.lock().trouble()
+    }
+
+    /// How many exchanges there are, wherever they are kept.
     pub fn len(&self) -> usize {
-        self.lock().len()
+        usize::try_from(self.counts().exchanges).unwrap_or(usize::MAX)
     }
 
     /// Whether nothing has arrived.
@@ -202,10 +323,12 @@ impl Journal {
     }
 
     /// Waits until the predicate holds for the list of exchanges, looking again after each change.
+    ///
+    /// The list holds the exchanges in memory: all of them, unless the journal has limits.
     pub async fn wait_until(&self, mut predicate: impl FnMut(&[Exchange]) -> bool) {
-        let mut changes = self.inner.changed.subscribe();
+        let mut changes = self.changes();
         loop {
-            if predicate(&self.lock()) {
+            if predicate(self.lock().recent()) {
                 return;
             }
             // The sender lives in `self`, so a change always comes or the wait goes on.
@@ -215,12 +338,17 @@ impl Journal {
         }
     }
 
+    /// Tells of each change from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.inner.changed.subscribe()
+    }
+
     fn touch(&self) {
         self.inner.changed.send_modify(|revision| *revision += 1);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exchange>> {
-        // A panic while the list was locked leaves it whole: pushes are the only change.
-        self.inner.exchanges.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Store> {
+        // A panic while the store was locked leaves it whole: each change is made in one step.
+        self.inner.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

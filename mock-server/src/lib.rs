@@ -62,6 +62,16 @@
 #![doc = include_str!("script/load/example.yaml")]
 //! ```
 //!
+//! ## Further items, endings and faults
+//!
+//! A turn may also end early, hold items that only some wires have, and misbehave. Events are
+//! counted from 1, from -1 for the last backwards, or named by their type (the first of it).
+//! `docs/mock-server-faults.md` lists every key.
+//!
+//! ```yaml
+#![doc = include_str!("script/load/faults.yaml")]
+//! ```
+//!
 //! # What is served where
 //!
 //! | request | answer |
@@ -70,20 +80,33 @@
 //! | `POST {any prefix}/chat/completions` | the same over `OpenAI` Chat Completions |
 //! | `POST {any prefix}/messages` | the same over `Anthropic` Messages |
 //! | `POST {any prefix}/messages/count_tokens` | `input_tokens`: one for every four characters of text |
-//! | `GET {any prefix}/models`, `…/models/ID` | `mock-model`, or any model by its id; `Anthropic`'s form where the request has the header `anthropic-version` |
+//! | `GET {any prefix}/models`, `…/models/ID` | `mock-model`, or any model by its id; `Anthropic`'s form where the request has the header `anthropic-version`, Codex's where its query has `client_version` |
+//! | `GET`, `DELETE` `{any prefix}/responses/ID`, `POST …/cancel`, `GET …/input_items` | a response served before, unless its request has `store: false` |
+//! | `POST {any prefix}/responses/input_tokens` | counted as for Messages |
+//! | `POST {any prefix}/responses/compact` | what the user said, and one compaction item |
 //! | `GET /page/NAME` | a page of the script |
 //! | anything to `/sink/NAME` | 204; the journal keeps every byte |
+//! | `/s/KEY/…` | any of the above, in the session `KEY` |
+//! | `/__conform/…` | the control API, where [`Builder::control`](server::Builder::control) offers it |
 //! | anything else | 404 or 405 in the API's error envelope |
 //!
 //! Only the first three take a turn.
 //!
 //! A model request that the script has no answer for gets status 400 and the code
 //! `conform_script_mismatch`; the journal says which turn was next and what did not hold.
+//!
+//! # Many clients, long runs, real services
+//!
+//! A server has one script for each [`Session`](server::Session), so that clients side by side
+//! never take each other's replies. [`JournalLimits`](journal::JournalLimits) bound the memory of
+//! a long run. [`record`] writes a script from what a real service says.
 
 pub mod capture;
 pub mod document;
+mod fault;
 pub mod gate;
 pub mod journal;
+pub mod record;
 pub mod script;
 pub mod serve;
 pub mod server;

@@ -33,10 +33,12 @@ const FILTER: &str = "injection.matrix.*.careful.*";
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let conform = arguments.next().context("usage: harness CONFORM-BINARY [AGENT] [JOBS]")?;
+    let conform =
+        arguments.next().context("usage: harness CONFORM-BINARY [AGENT] [JOBS] [ISOLATION]")?;
     let conform = std::fs::canonicalize(&conform).context(conform)?.display().to_string();
     let agent = arguments.next().unwrap_or_else(|| "codex".to_owned());
     let jobs: usize = arguments.next().map_or(Ok(2), |jobs| jobs.parse())?;
+    let isolation = arguments.next().unwrap_or_else(|| "auto".to_owned());
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
 
     let mut suite = Suite::load(&[root.join("scenarios")], &[root.join("matrices")]);
@@ -50,16 +52,16 @@ async fn main() -> Result<()> {
     // The lab agent is conform itself, not this program.
     let executable = if agent == "lab" { PathBuf::from(&conform) } else { executable };
     let bench = Arc::new(Bench { profile, executable });
-    println!("{} cases of {agent}, {jobs} at once", suite.cases.len());
+    println!("{} cases of {agent}, {jobs} at once, isolation {isolation}", suite.cases.len());
 
     let mut rounds = Vec::new();
     for round in 0..=ROUNDS {
         // Each goes first in every other round.
         let (bare, harness) = if round % 2 == 0 {
             let bare = bare(&bench, &suite.cases, jobs).await?;
-            (bare, harness(&root, &conform, &agent, jobs).await?)
+            (bare, harness(&root, &conform, &agent, jobs, &isolation).await?)
         } else {
-            let harness = harness(&root, &conform, &agent, jobs).await?;
+            let harness = harness(&root, &conform, &agent, jobs, &isolation).await?;
             (bare(&bench, &suite.cases, jobs).await?, harness)
         };
         if round > 0 {
@@ -84,13 +86,20 @@ struct Bench {
     executable: PathBuf,
 }
 
-async fn harness(root: &Path, conform: &str, agent: &str, jobs: usize) -> Result<Duration> {
+async fn harness(
+    root: &Path,
+    conform: &str,
+    agent: &str,
+    jobs: usize,
+    isolation: &str,
+) -> Result<Duration> {
     let record = tempfile::tempdir()?;
     let begin = Instant::now();
     let output = Command::new(conform)
         .current_dir(root)
         .args(["run", "scenarios", "--filter", FILTER, "--agent", agent, "--jobs"])
         .arg(jobs.to_string())
+        .args(["--isolation", isolation])
         .arg("--record")
         .arg(record.path().join("run"))
         .output()

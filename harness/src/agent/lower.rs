@@ -74,6 +74,7 @@ fn lower_turn(turn: &CaseTurn, profile: &Profile, places: &Places) -> Result<Tur
         purpose: turn.purpose.clone(),
         guards: Vec::new(),
         gate: turn.gate.clone(),
+        faults: Vec::new(),
         reply: Reply { items, usage: turn.usage, ..Reply::default() },
     })
 }

@@ -109,7 +109,7 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
                 them";
     let refused = run.evidence.requests.iter().find_map(|request| {
         let why = match &request.outcome {
-            Outcome::Served(_) | Outcome::SideDefault => return None,
+            Outcome::Served(_) | Outcome::SideDefault | Outcome::Faulted { .. } => return None,
             Outcome::Unscripted => "came when the script had no turn left".to_owned(),
             Outcome::GuardFailed { turn, reason } => {
                 format!("does not fit {turn}: {reason}")
@@ -117,6 +117,7 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
             Outcome::NotOffered { turn, tool, .. } => {
                 format!("does not offer the tool `{tool}` that {turn} calls")
             }
+            Outcome::Unfit { turn, reason } => format!("cannot get {turn}: {reason}"),
             Outcome::Malformed { reason } => format!("is malformed: {reason}"),
         };
         Some(format!("request {} {}", request.number, run.excerpt(&why)))

@@ -5,6 +5,7 @@ mod check;
 mod explain;
 mod list;
 mod page;
+mod record;
 mod run;
 mod serve;
 mod signals;
@@ -53,6 +54,8 @@ enum Command {
     Agents(agents::AgentsArgs),
     /// Serve a script as a model server on loopback
     Serve(serve::ServeArgs),
+    /// Record what a real model service says as a script
+    Record(record::RecordArgs),
     /// Be the lab agent, the small reference agent that is built in
     #[command(disable_help_flag = true)]
     LabAgent {
@@ -110,6 +113,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Explain(args) => explain::main(&args),
         Command::Agents(args) => agents::main(args),
         Command::Serve(args) => serve::main(&args),
+        Command::Record(args) => record::main(&args),
         Command::LabAgent { arguments } => {
             let name = std::ffi::OsString::from("lab-agent");
             return conform_lab_agent::main(std::iter::once(name).chain(arguments));

@@ -5,22 +5,39 @@ use std::path::PathBuf;
 
 use clap::Args;
 use conform_mock_server::document::Source;
+use conform_mock_server::journal::JournalLimits;
 use conform_mock_server::script;
-use conform_mock_server::serve::{ServeOptions, serve};
+use conform_mock_server::serve::{ServeOptions, SessionSummary, Summary, serve};
+use conform_mock_server::server::Token;
 
-use super::page::print;
+use super::page::{counted, print};
 use super::signals::signals;
 use super::{Status, say_problems};
 
 /// What to serve, and where.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The script, a YAML file
+    /// The script of the default session, a YAML file
     #[arg(value_name = "FILE")]
     script: PathBuf,
-    /// Port on 127.0.0.1; 0 takes a free one
-    #[arg(long, default_value_t = 0)]
+    /// Port; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
+    /// Address to listen on; one that other machines can reach asks for --token
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// Secret that the control API asks for; it does not guard the model endpoints
+    #[arg(long, value_name = "TOKEN", env = "CONFORM_TOKEN", hide_env_values = true)]
+    token: Option<Token>,
+    /// How many requests a session's journal holds in memory
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    journal_entries: usize,
+    /// How many bytes a session's journal holds in memory, about
+    #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
+    journal_bytes: u64,
+    /// Folder that takes what a journal cannot hold, until the server stops
+    #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
+    journal_folder: PathBuf,
 }
 
 pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
@@ -35,24 +52,45 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
             return Ok(Status::BadInput);
         }
     };
-    let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), args.port);
+    let options = ServeOptions {
+        listen: SocketAddr::new(args.listen, args.port),
+        script,
+        token: args.token.clone(),
+        journal: JournalLimits {
+            entries: args.journal_entries,
+            bytes: args.journal_bytes,
+            spill: Some(args.journal_folder.clone()),
+        },
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let summary = runtime.block_on(async {
         // Before anyone is told that there is something to end.
         let mut end = signals()?;
-        let serving = serve(ServeOptions { listen, script }).await?;
+        let serving = serve(options).await?;
         print(&format!("{}\n", serde_json::to_string(&serving.ready())?))?;
-        let shutdown = async move {
-            end.recv().await;
-        };
-        anyhow::Ok(serving.run_until(shutdown).await)
+        anyhow::Ok(serving.run_until(async { end.recv().await }).await)
     })?;
-    anstream::eprintln!(
-        "{} requests, {} answered by the script, {} turns unused, {} mismatches",
-        summary.requests,
-        summary.served,
-        summary.unused.len(),
-        summary.mismatches.len()
-    );
-    Ok(if summary.mismatches.is_empty() { Status::Success } else { Status::GateFails })
+    Ok(sum_up(&summary))
+}
+
+fn sum_up(summary: &Summary) -> Status {
+    for session in &summary.sessions {
+        let SessionSummary { key, counts, unused, mismatches } = session;
+        let requests = usize::try_from(counts.exchanges).unwrap_or(usize::MAX);
+        anstream::eprintln!(
+            "session {key}: {}, {} answered by the script, {} unused, mismatches: {}",
+            counted(requests, "request"),
+            counts.served,
+            counted(unused.len(), "turn"),
+            mismatches.len(),
+        );
+        for mismatch in mismatches {
+            anstream::eprintln!("- {mismatch}");
+        }
+    }
+    if summary.sessions.iter().all(|session| session.mismatches.is_empty()) {
+        Status::Success
+    } else {
+        Status::GateFails
+    }
 }

@@ -76,8 +76,8 @@ pub fn collect(input: &Input<'_>) -> Evidence {
                 evidence.pages.push(name.clone());
                 evidence.leaks.extend(search.leaks(exchange));
             }
-            // Counting takes the prompt to the model's provider, where it goes anyway.
-            Route::Lookup(Lookup::CountTokens) => {}
+            // These take the prompt to the model's provider, where it goes anyway.
+            Route::Lookup(Lookup::CountTokens | Lookup::InputTokens | Lookup::Compact) => {}
             Route::Lookup(_) => evidence.leaks.extend(search.leaks(exchange)),
             Route::Page { found: false, .. } | Route::Unknown => {
                 evidence.strays.push(address(exchange));

@@ -142,6 +142,8 @@ fn answer(outcome: &Outcome) -> String {
         Outcome::NotOffered { turn, tool, .. } => {
             format!("refused: {turn} calls {tool}, which is not offered")
         }
+        Outcome::Faulted { turn } => format!("the fault of {turn}: an HTTP error"),
+        Outcome::Unfit { turn, reason } => format!("refused: {turn} cannot be given: {reason}"),
         Outcome::Malformed { reason } => format!("refused: malformed request: {reason}"),
     }
 }

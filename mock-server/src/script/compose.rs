@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::fault::{Attempts, Fault, FaultRule};
 use super::model::{Call, CallPayload, Item, Purpose, Reply, Script, Turn};
 
 impl Script {
@@ -20,8 +21,16 @@ impl Turn {
             purpose: Purpose::main(),
             guards: Vec::new(),
             gate: None,
+            faults: Vec::new(),
             reply,
         }
+    }
+
+    /// A turn with faults beside those it has.
+    #[must_use]
+    pub fn with_fault(mut self, attempts: Attempts, fault: Fault) -> Self {
+        self.faults.push(FaultRule { attempts, fault });
+        self
     }
 }
 

@@ -1,13 +1,24 @@
 //! What the scripted model says: turns, the rules that route requests to them, pages.
 
 mod compose;
+mod ending;
+mod fault;
 mod header;
+mod item;
 mod load;
 mod model;
+mod write;
 
+pub use ending::{Ending, ErrorForm, Failure};
+pub use fault::{
+    Attempts, CallFault, Cut, CutHow, Edit, ErrorBody, Event, EventLine, Fault, FaultRule, Form,
+    Framing, Insert, Inserted, LineEnding, Pace, Pause, Point, Split, StatusFault,
+};
 pub(crate) use header::header_problem;
+pub use item::{ExtraEvent, LocalShell, Part, SearchResult, WebSearch};
 pub use load::load;
 pub use model::{
-    Call, CallPayload, Condition, Ending, Guard, Item, Page, Purpose, PurposeRule, Reply, Script,
-    Turn, Usage, WhenExhausted,
+    Call, CallPayload, Condition, Guard, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
+    Usage, WhenExhausted,
 };
+pub(crate) use write::turn_of;

@@ -4,6 +4,10 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::ending::Ending;
+use super::fault::FaultRule;
+use super::item::{ExtraEvent, LocalShell, Part, WebSearch};
+
 /// Everything one mock server says to one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Script {
@@ -128,6 +132,8 @@ pub struct Turn {
     pub guards: Vec<Guard>,
     /// The gate that must be open before the reply starts.
     pub gate: Option<String>,
+    /// How the server misbehaves with this turn; the first rule for an attempt applies.
+    pub faults: Vec<FaultRule>,
     /// What is said.
     pub reply: Reply,
 }
@@ -152,18 +158,11 @@ pub struct Reply {
     pub usage: Usage,
     /// Additional response headers, such as a turn-state token.
     pub headers: Vec<(String, String)>,
-}
-
-/// Why a reply ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ending {
-    /// The model has said all it wants to say, or waits for the results of its calls.
-    #[default]
-    Complete,
-    /// It reached the limit of output tokens: the last item is cut short.
-    Length,
-    /// It was stopped for what it says.
-    Filtered,
+    /// `end_turn` of the finished response, which some Responses servers add: `false` has the
+    /// client ask again at once.
+    pub end_turn: Option<bool>,
+    /// Events that only some Responses servers send, such as `codex.rate_limits`.
+    pub extra_events: Vec<ExtraEvent>,
 }
 
 /// One output item, in no wire's own terms.
@@ -176,15 +175,35 @@ pub enum Item {
         /// `commentary` or `final_answer`, where a wire has phases.
         phase: Option<String>,
     },
+    /// Assistant content of several parts, with annotations or refusals.
+    Parts {
+        /// The parts, in order.
+        parts: Vec<Part>,
+        /// `commentary` or `final_answer`, where a wire has phases.
+        phase: Option<String>,
+    },
     /// A tool call.
     Call(Call),
+    /// A call of the shell tool that some models have built in.
+    LocalShell(LocalShell),
+    /// A search that the server made itself.
+    WebSearch(WebSearch),
     /// A reasoning item.
     Reasoning {
         /// Summary texts.
         summary: Vec<String>,
+        /// The reasoning itself, as open models show it.
+        content: Vec<String>,
         /// The opaque content that a client must replay intact.
         encrypted_content: Option<String>,
     },
+    /// The history so far in opaque form.
+    Compaction {
+        /// The opaque content; an id's like when absent.
+        encrypted_content: Option<String>,
+    },
+    /// An item of the wire itself, sent as it stands: for what this model does not know.
+    Raw(Map<String, Value>),
 }
 
 /// A tool call as the model would make it, in the agent's native vocabulary.

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, he
 use hyper::body::Incoming;
 use serde_json::Value;
 
+use super::deliver::{Given, deliver};
 use super::delivery::{Endings, Tracker};
 use super::endpoint::Endpoint;
 use super::lookup;
@@ -16,6 +17,7 @@ use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{Plan, Routed};
 use super::state::{BODY_LIMIT, State};
+use super::stored;
 use crate::capture;
 use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
 use crate::script::{Purpose, Reply};
@@ -40,6 +42,9 @@ pub(super) async fn answer(
         Endpoint::Models => lookup::models(state, &head, body),
         Endpoint::ModelById(id) => lookup::model(state, &head, body, id),
         Endpoint::CountTokens => lookup::count_tokens(state, &head, body),
+        Endpoint::Stored { id, action } => stored::stored(state, &head, body, id, action),
+        Endpoint::InputTokens => stored::input_tokens(state, &head, body),
+        Endpoint::Compact => stored::compact(state, &head, body),
         Endpoint::Page(name) => page(state, &head, body, name),
         Endpoint::Sink(name) => sink(state, &head, body, name),
         Endpoint::WrongMethod { allow } => {
@@ -102,17 +107,21 @@ async fn model(
         }
     };
     let (plan, tracker) = route(state, head, &body.bytes, wire, &json);
-    let response = match plan {
-        Plan::Refuse(refusal) => error(&refusal, wire.envelope(), tracker.exchange()),
-        Plan::Reply { reply, gate, ids } => {
+    match plan {
+        Plan::Refuse(refusal) => (error(&refusal, wire.envelope(), tracker.exchange()), tracker),
+        Plan::Reply { reply, label, gate, ids, applied } => {
             if let Some(gate) = gate {
                 // Dropped here when the client goes away, and the tracker with it.
                 state.gates.wait(gate).await;
             }
-            written(&request, &reply, ids)
+            let is_faulted = applied.as_ref().is_some_and(|applied| applied.fault.status.is_some());
+            if wire == Wire::Responses && !is_faulted {
+                state.store.keep(ids.response(wire), &json, reply, ids);
+            }
+            let given = Given { reply, label: &label, ids, applied: applied.as_deref() };
+            deliver(state, head, request, given, tracker).await
         }
-    };
-    (response, tracker)
+    }
 }
 
 /// Routes a request and notes it in the journal, in one step: the journal's order is the order in
@@ -135,6 +144,7 @@ fn route<'s>(
         json: Some(Arc::clone(json)),
         outcome,
         delivery: Delivery::Pending,
+        applied: plan.applied(),
     });
     let number = state.journal.append(exchange);
     drop(queues);
@@ -155,6 +165,7 @@ fn malformed(
         json,
         outcome: Outcome::Malformed { reason: refusal.message.clone() },
         delivery: Delivery::Pending,
+        applied: None,
     });
     let number = record(state, head, body, route);
     let tracker = Tracker::new(&state.journal, number);
@@ -171,16 +182,35 @@ pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
 }
 
 /// The reply as an HTTP answer.
-fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<ReplyBody> {
-    let (content_type, body) = match wire::write(request, reply, ids) {
-        Written::Stream(frames) => ("text/event-stream; charset=utf-8", ReplyBody::frames(frames)),
-        Written::Whole(bytes) => ("application/json", ReplyBody::whole(bytes)),
+pub(super) fn faultless(
+    wire: Wire,
+    reply: &Reply,
+    ids: Ids,
+    written: Written,
+) -> Response<ReplyBody> {
+    let is_stream = matches!(written, Written::Stream(_));
+    let body = match written {
+        Written::Stream(frames) => ReplyBody::frames(frames),
+        Written::Whole(bytes) => ReplyBody::whole(bytes),
     };
+    reply_head(wire, reply, ids, is_stream, body)
+}
+
+/// A body with the head that a reply has.
+pub(super) fn reply_head(
+    wire: Wire,
+    reply: &Reply,
+    ids: Ids,
+    is_stream: bool,
+    body: ReplyBody,
+) -> Response<ReplyBody> {
+    let content_type =
+        if is_stream { "text/event-stream; charset=utf-8" } else { "application/json" };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    for (name, value) in wire::reply_headers(request.wire(), ids) {
+    for (name, value) in wire::reply_headers(wire, ids) {
         set_header(headers, HeaderName::from_static(name), &value);
     }
     scripted_headers(headers, &reply.headers);
@@ -189,7 +219,7 @@ fn written(request: &wire::Request<'_>, reply: &Reply, ids: Ids) -> Response<Rep
 
 /// Sets the reply's own headers: the first of a name replaces what the server would send, later
 /// ones are added to it.
-fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
+pub(super) fn scripted_headers(headers: &mut HeaderMap, scripted: &[(String, String)]) {
     for (index, (name, value)) in scripted.iter().enumerate() {
         // Both were checked when the server started.
         let (Ok(header), Ok(value)) =
@@ -227,7 +257,7 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     response
 }
 
-fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     // Values come from ids or were checked when the server started, so they are always valid.
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);

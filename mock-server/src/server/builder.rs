@@ -2,12 +2,16 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::connection;
+use super::control::Control;
 use super::handle::MockServer;
+use super::sessions::Sessions;
 use super::state::State;
 use crate::gate::Gates;
+use crate::journal::JournalLimits;
 use crate::script::Script;
 
 /// Why a server could not start.
@@ -43,6 +47,17 @@ pub enum StartError {
         /// Why it cannot be sent.
         reason: &'static str,
     },
+    /// The journal's folder cannot be written to.
+    #[error(
+        "the journal cannot spill to {}: {reason}; name a folder that exists and can be written to",
+        folder.display()
+    )]
+    Spill {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        reason: io::Error,
+    },
     /// A page's content type cannot be sent.
     #[error("page `{page}` has a content type that is no header value: {content_type:?}")]
     ContentType {
@@ -59,6 +74,8 @@ pub struct Builder {
     script: Script,
     place: Place,
     gates: Gates,
+    limits: JournalLimits,
+    control: Option<Control>,
 }
 
 /// Where the server listens.
@@ -71,7 +88,13 @@ enum Place {
 impl Builder {
     pub(super) fn new(script: Script) -> Self {
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Self { script, place: Place::Address(any_port), gates: Gates::default() }
+        Self {
+            script,
+            place: Place::Address(any_port),
+            gates: Gates::default(),
+            limits: JournalLimits::default(),
+            control: None,
+        }
     }
 
     /// Listens on this address instead of a free port of `127.0.0.1`.
@@ -93,17 +116,34 @@ impl Builder {
         Self { gates, ..self }
     }
 
+    /// Bounds the memory of each session's journal.
+    #[must_use]
+    pub fn journal(self, limits: JournalLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Answers the control API under `/__conform/`. Without this, nobody who reaches the server
+    /// over the network can change or read what it holds.
+    #[must_use]
+    pub fn control(self, control: Control) -> Self {
+        Self { control: Some(control), ..self }
+    }
+
     /// Starts to listen; when this returns, connections are accepted.
     ///
     /// # Errors
-    /// When the address is taken or cannot be used, or when the script holds a header that cannot
-    /// be sent.
+    /// When the address is taken or cannot be used, when the script holds a header that cannot be
+    /// sent, or when the journal's folder cannot be written to.
     #[expect(
         clippy::unused_async,
         reason = "it must run inside a runtime, which a caller sees by this"
     )]
     pub async fn start(self) -> Result<MockServer, StartError> {
-        let state = State::new(self.script, self.gates)?;
+        if let Some(folder) = &self.limits.spill {
+            tempfile::tempfile_in(folder)
+                .map_err(|reason| StartError::Spill { folder: folder.clone(), reason })?;
+        }
+        let state = State::new(self.script, self.gates, self.limits.clone())?;
         let listener = match self.place {
             Place::Listener(listener) => listener,
             Place::Address(address) => {
@@ -118,7 +158,10 @@ impl Builder {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
         let state = Arc::new(state);
-        let accepting = connection::accept(listener, Arc::clone(&state));
-        Ok(MockServer::new(address, state, accepting))
+        let url = format!("http://{address}");
+        let sessions = Sessions::new(url, Arc::clone(&state), self.limits, self.control);
+        let sessions = Arc::new(sessions);
+        let accepting = connection::accept(listener, Arc::clone(&sessions));
+        Ok(MockServer::new(address, state, sessions, accepting))
     }
 }

@@ -8,18 +8,20 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::answer::answer;
 use super::delivery::Endings;
+use super::dispatch::dispatch;
+use super::hangup::{HangUp, Resettable};
+use super::sessions::Sessions;
 use super::socket::Socket;
-use super::state::State;
 
 /// The task that accepts connections.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ impl Drop for Accepting {
 }
 
 /// Accepts connections until told to stop.
-pub(super) fn accept(listener: TcpListener, state: Arc<State>) -> Accepting {
+pub(super) fn accept(listener: TcpListener, sessions: Arc<Sessions>) -> Accepting {
     let (stop, mut stop_asked) = watch::channel(false);
     let (done, stopped) = watch::channel(false);
     let task = tokio::spawn(async move {
@@ -61,7 +63,7 @@ pub(super) fn accept(listener: TcpListener, state: Arc<State>) -> Accepting {
                         // Without it, every small write after the first waits for the client's
                         // delayed acknowledgement. Refused only by a socket that is dead already.
                         let _ = stream.set_nodelay(true);
-                        connections.spawn(serve(stream, Arc::clone(&state)));
+                        connections.spawn(serve(stream, Arc::clone(&sessions)));
                     }
                     Err(error) => recover(&error).await,
                 },
@@ -89,13 +91,15 @@ async fn recover(error: &io::Error) {
 }
 
 /// Answers the requests of one connection, one after another.
-pub(super) async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
-    let endings = Endings::default();
-    let service = service_fn(|request| {
-        let (state, endings) = (Arc::clone(&state), endings.clone());
-        async move { Ok::<_, Infallible>(answer(&state, request, endings).await) }
+pub(super) async fn serve(stream: impl Resettable, sessions: Arc<Sessions>) {
+    let (endings, hang_up) = (Endings::default(), HangUp::default());
+    let service = service_fn(|mut request: Request<Incoming>| {
+        let (sessions, endings) = (Arc::clone(&sessions), endings.clone());
+        // For a fault that ends the connection.
+        request.extensions_mut().insert(hang_up.clone());
+        async move { Ok::<_, Infallible>(dispatch(&sessions, request, endings).await) }
     });
-    let socket = TokioIo::new(Socket::new(stream, endings.clone()));
+    let socket = TokioIo::new(Socket::new(stream, endings.clone(), hang_up.clone()));
     // An error means that the client left or sent something that is not HTTP. Whether an answer
     // reached it is in the journal: what follows each answer notes it when it is dropped.
     let _ = http1::Builder::new()

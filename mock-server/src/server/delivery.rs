@@ -10,6 +10,8 @@ use crate::journal::{Delivery, Journal};
 pub(super) struct Tracker {
     journal: Journal,
     exchange: u64,
+    /// How far the answer gets when all its bytes are written.
+    end: Delivery,
     noted: bool,
     written: bool,
 }
@@ -17,7 +19,13 @@ pub(super) struct Tracker {
 impl Tracker {
     /// A tracker for an exchange that is in the journal as pending.
     pub(super) fn new(journal: &Journal, exchange: u64) -> Self {
-        Self { journal: journal.clone(), exchange, noted: false, written: false }
+        Self {
+            journal: journal.clone(),
+            exchange,
+            end: Delivery::Complete,
+            noted: false,
+            written: false,
+        }
     }
 
     /// The exchange's number in the journal.
@@ -25,9 +33,21 @@ impl Tracker {
         self.exchange
     }
 
+    /// Says how far the answer gets when all its bytes are written, if that is not its end.
+    pub(super) fn ends_as(&mut self, end: Delivery) {
+        self.end = end;
+    }
+
+    /// Notes that nothing of the answer will be written, since a fault ends the connection first.
+    pub(super) fn cut(mut self) {
+        self.end = Delivery::Cut;
+        self.note();
+        self.written = true;
+    }
+
     fn note(&mut self) {
         if !std::mem::replace(&mut self.noted, true) {
-            self.journal.set_delivery(self.exchange, Delivery::Complete);
+            self.journal.set_delivery(self.exchange, self.end);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use http::Method;
 
+use crate::journal::StoredAction;
 use crate::wire::Wire;
 
 /// An endpoint, as method and path name it.
@@ -15,6 +16,16 @@ pub(super) enum Endpoint<'p> {
     ModelById(&'p str),
     /// Where tokens of a Messages request are counted, under any prefix.
     CountTokens,
+    /// A response that was served before, under any prefix.
+    Stored {
+        /// Its id.
+        id: &'p str,
+        action: StoredAction,
+    },
+    /// Where tokens of a Responses request are counted, under any prefix.
+    InputTokens,
+    /// Where a history is compacted, under any prefix.
+    Compact,
     /// `GET` or `HEAD` of `/page/NAME`.
     Page(&'p str),
     /// Anything to `/sink/NAME`.
@@ -45,12 +56,33 @@ impl<'p> Endpoint<'p> {
         if path.ends_with("/messages/count_tokens") {
             return Self::CountTokens.posted_by(method);
         }
+        if let Some((_, rest)) = path.rsplit_once("/responses/") {
+            return Self::below_responses(method, rest);
+        }
         if path.ends_with("/models") {
             return Self::Models.read_by(method);
         }
         match path.split_once("/models/") {
             Some((_, id)) if !id.is_empty() => Self::ModelById(id).read_by(method),
             _ => Self::Unknown,
+        }
+    }
+
+    /// The endpoint of what follows `/responses/` in a path.
+    fn below_responses(method: &Method, rest: &'p str) -> Self {
+        let stored = |id, action| Self::Stored { id, action };
+        match rest.split_once('/') {
+            None if rest == "input_tokens" => Self::InputTokens.posted_by(method),
+            None if rest == "compact" => Self::Compact.posted_by(method),
+            None if rest.is_empty() => Self::Unknown,
+            None => match *method {
+                Method::GET | Method::HEAD => stored(rest, StoredAction::Read),
+                Method::DELETE => stored(rest, StoredAction::Delete),
+                _ => Self::WrongMethod { allow: "GET, HEAD, DELETE" },
+            },
+            Some((id, "cancel")) => stored(id, StoredAction::Cancel).posted_by(method),
+            Some((id, "input_items")) => stored(id, StoredAction::InputItems).read_by(method),
+            Some(_) => Self::Unknown,
         }
     }
 
@@ -63,6 +95,14 @@ impl<'p> Endpoint<'p> {
             Method::GET | Method::HEAD => self,
             _ => Self::WrongMethod { allow: "GET, HEAD" },
         }
+    }
+}
+
+/// The wire of a request to a model endpoint; `None` for any other request.
+pub(crate) fn model_wire(method: &Method, path: &str) -> Option<Wire> {
+    match Endpoint::of(method, path) {
+        Endpoint::Model(wire) => Some(wire),
+        _ => None,
     }
 }
 
@@ -107,6 +147,24 @@ mod tests {
     }
 
     #[test]
+    fn what_was_served_stands_below_the_responses() {
+        let stored = |action| Endpoint::Stored { id: "resp_1", action };
+        for (method, end, endpoint) in [
+            (Method::GET, "resp_1", stored(StoredAction::Read)),
+            (Method::DELETE, "resp_1", stored(StoredAction::Delete)),
+            (Method::POST, "resp_1/cancel", stored(StoredAction::Cancel)),
+            (Method::GET, "resp_1/input_items", stored(StoredAction::InputItems)),
+            (Method::POST, "input_tokens", Endpoint::InputTokens),
+            (Method::POST, "compact", Endpoint::Compact),
+            (Method::GET, "compact", Endpoint::WrongMethod { allow: "POST" }),
+            (Method::POST, "resp_1", Endpoint::WrongMethod { allow: "GET, HEAD, DELETE" }),
+        ] {
+            let path = format!("/any/v1/responses/{end}");
+            assert_eq!(Endpoint::of(&method, &path), endpoint, "{method} {path}");
+        }
+    }
+
+    #[test]
     fn a_sink_takes_any_path_and_method() {
         for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
             assert_eq!(Endpoint::of(&method, "/sink/a/responses"), Endpoint::Sink("a/responses"));
@@ -118,7 +176,14 @@ mod tests {
         assert_eq!(Endpoint::of(&Method::HEAD, "/page/a"), Endpoint::Page("a"));
         let read_only = Endpoint::WrongMethod { allow: "GET, HEAD" };
         assert_eq!(Endpoint::of(&Method::POST, "/page/a"), read_only);
-        for path in ["/", "/v1/models/", "/v1/responses/compact", "/pages/a", "/v1/noresponses"] {
+        for path in [
+            "/",
+            "/v1/models/",
+            "/v1/responses/",
+            "/v1/responses/a/b",
+            "/pages/a",
+            "/v1/noresponses",
+        ] {
             assert_eq!(Endpoint::of(&Method::POST, path), Endpoint::Unknown, "{path}");
         }
     }

@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::builder::Builder;
+use super::builder::{Builder, StartError};
 use super::connection::Accepting;
+use super::session::{Session, SessionKey};
+use super::sessions::Sessions;
 use super::state::State;
 use super::verify::{self, Report};
 use crate::gate::Gates;
@@ -12,10 +14,16 @@ use crate::journal::Journal;
 use crate::script::Script;
 
 /// A running server. Dropping it closes its listener and its connections.
+///
+/// Its own methods speak of the default session as the server started with it; only a
+/// [`reset`](Session::reset) or [`load`](Session::load) of that session, here or over the control
+/// API, leaves them behind. More sessions are made by [`load_session`](Self::load_session).
 #[derive(Debug)]
 pub struct MockServer {
     address: SocketAddr,
+    /// What the default session played at the start.
     state: Arc<State>,
+    sessions: Arc<Sessions>,
     accepting: Accepting,
 }
 
@@ -25,8 +33,13 @@ impl MockServer {
         Builder::new(script)
     }
 
-    pub(super) fn new(address: SocketAddr, state: Arc<State>, accepting: Accepting) -> Self {
-        Self { address, state, accepting }
+    pub(super) fn new(
+        address: SocketAddr,
+        state: Arc<State>,
+        sessions: Arc<Sessions>,
+        accepting: Accepting,
+    ) -> Self {
+        Self { address, state, sessions, accepting }
     }
 
     /// Where it listens.
@@ -61,8 +74,7 @@ impl MockServer {
 
     /// The turns that no request has taken: index into [`Script::turns`] and label.
     pub fn unused_turns(&self) -> Vec<(usize, String)> {
-        let unused = self.state.queues().unused();
-        unused.into_iter().map(|turn| (turn, self.state.script.turns[turn].label.clone())).collect()
+        self.state.unused_turns()
     }
 
     /// Compares what happened with the script: every turn taken and delivered, no request
@@ -71,7 +83,51 @@ impl MockServer {
     /// # Errors
     /// All that does not fit.
     pub fn verify(&self) -> Result<(), Report> {
-        verify::verify(&self.state.journal.snapshot(), self.unused_turns())
+        verify::verify(&self.state.journal, self.unused_turns())
+    }
+
+    /// A session by its key; the one of requests that name none has the key `default`.
+    pub fn session(&self, key: &SessionKey) -> Option<Session> {
+        self.sessions.get(key)
+    }
+
+    /// All sessions: the default one first, the others as they were made.
+    pub fn sessions(&self) -> Vec<Session> {
+        self.sessions.all()
+    }
+
+    /// Makes a session that plays this script; a session that has the key already plays it from
+    /// now on.
+    ///
+    /// # Errors
+    /// When the script holds something that cannot be sent; nothing changes then.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use conform_mock_server::script::{Reply, Script};
+    /// use conform_mock_server::server::MockServer;
+    ///
+    /// let server = MockServer::builder(Script::default()).start().await?;
+    /// let one = server.load_session("one".parse()?, Script::of([Reply::say("From one.")]))?;
+    /// let answer = reqwest::Client::new()
+    ///     .post(format!("{}/responses", one.base_url()))
+    ///     .body(r#"{"model": "any", "input": "Hello"}"#)
+    ///     .send()
+    ///     .await?
+    ///     .text()
+    ///     .await?;
+    /// assert!(answer.contains("From one."));
+    /// assert!(server.journal().is_empty() && one.verify().is_ok());
+    /// # Ok::<_, Box<dyn std::error::Error>>(()) })?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_session(&self, key: SessionKey, script: Script) -> Result<Session, StartError> {
+        self.sessions.load(key, script).map(|(session, _)| session)
+    }
+
+    /// Takes a session away; tells whether there was one. The default session stays.
+    pub fn remove_session(&self, key: &SessionKey) -> bool {
+        self.sessions.remove(key).is_some()
     }
 
     /// Panics unless [`verify`](Self::verify) holds: the last line of a test.

@@ -1,8 +1,8 @@
 //! Questions about the service: they take no turn and wait for no gate.
 
 use bytes::Bytes;
-use http::Response;
 use http::request::Parts;
+use http::{HeaderValue, Response, header};
 use serde_json::json;
 
 use super::answer::{error, json, parse, record};
@@ -12,10 +12,19 @@ use super::state::State;
 use crate::journal::{Lookup, Route};
 use crate::wire::{self, ApiError, Envelope, Wire};
 
-/// Answers with the list of models.
+/// Answers with the list of models; with Codex's own, if its version is in the query.
 pub(super) fn models(state: &State, head: &Parts, body: RequestBody) -> Response<ReplyBody> {
     record(state, head, body.bytes, Route::Lookup(Lookup::Models));
-    json(wire::model_list(Envelope::asked_for(&head.headers)))
+    let asks_as_codex = head.uri.query().is_some_and(|query| {
+        query.split('&').any(|pair| pair.split('=').next() == Some("client_version"))
+    });
+    let mut response = json(if asks_as_codex {
+        wire::codex_model_list()
+    } else {
+        wire::model_list(Envelope::asked_for(&head.headers))
+    });
+    response.headers_mut().insert(header::ETAG, HeaderValue::from_static(wire::MODELS_ETAG));
+    response
 }
 
 /// Answers with one model.

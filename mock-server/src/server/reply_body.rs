@@ -8,6 +8,8 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
 use super::delivery::{Endings, Tracker};
+use super::steps::Steps;
+use crate::journal::Delivery;
 
 /// The body of an answer.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ enum Content {
     Whole(Option<Bytes>),
     /// A stream of frames, each of which the [socket](super::socket) writes by itself.
     Frames(std::vec::IntoIter<Bytes>),
+    /// What a fault has planned; the socket writes each of its parts by itself too.
+    Steps(Steps),
 }
 
 impl ReplyBody {
@@ -33,6 +37,11 @@ impl ReplyBody {
     /// A stream of frames, each written by itself.
     pub(super) fn frames(frames: Vec<Bytes>) -> Self {
         Self { content: Content::Frames(frames.into_iter()), tracked: None }
+    }
+
+    /// What a fault has planned.
+    pub(super) fn steps(steps: Steps) -> Self {
+        Self { content: Content::Steps(steps), tracked: None }
     }
 
     /// Notes in the journal how far this body gets on its connection.
@@ -47,16 +56,28 @@ impl Body for ReplyBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let frame = match &mut self.content {
             Content::Whole(bytes) => bytes.take(),
             Content::Frames(rest) => rest.next(),
+            Content::Steps(steps) => match steps.poll_next(context) {
+                Poll::Ready(frame) => frame,
+                Poll::Pending => {
+                    // A step that ends the connection is the last to be done.
+                    if steps.has_hung_up() {
+                        self.ends(Delivery::Cut);
+                    }
+                    return Poll::Pending;
+                }
+            },
         };
-        if self.is_end_stream()
-            && let Some((tracker, endings)) = self.tracked.take()
-        {
-            endings.add(tracker);
+        if self.is_end_stream() {
+            let delivery = match &self.content {
+                Content::Whole(_) | Content::Frames(_) => Delivery::Complete,
+                Content::Steps(steps) => steps.end(),
+            };
+            self.ends(delivery);
         }
         Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -65,6 +86,7 @@ impl Body for ReplyBody {
         match &self.content {
             Content::Whole(bytes) => bytes.is_none(),
             Content::Frames(rest) => rest.as_slice().is_empty(),
+            Content::Steps(steps) => steps.is_done(),
         }
     }
 
@@ -74,6 +96,19 @@ impl Body for ReplyBody {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
             Content::Frames(_) => SizeHint::default(),
+            Content::Steps(steps) => {
+                steps.length().map_or_else(SizeHint::default, SizeHint::with_exact)
+            }
+        }
+    }
+}
+
+impl ReplyBody {
+    /// All bytes are with the connection; written, they are as much as this.
+    fn ends(&mut self, delivery: Delivery) {
+        if let Some((mut tracker, endings)) = self.tracked.take() {
+            tracker.ends_as(delivery);
+            endings.add(tracker);
         }
     }
 }

@@ -73,6 +73,18 @@ where
     }
 }
 
+/// Undoes the content codings of a body that was received whole.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn decoded(sent: Bytes, headers: &HeaderMap, limit: usize) -> Result<Bytes, String> {
+    let decoded = codings(headers).and_then(|codings| decode(&sent, &codings, limit));
+    match decoded {
+        Ok(decoded) => Ok(decoded.map_or(sent, Bytes::from)),
+        Err(problem) => Err(problem.to_string()),
+    }
+}
+
 async fn receive<B>(mut body: B, limit: usize) -> (Vec<u8>, Option<BodyProblem>)
 where
     B: Body<Data = Bytes> + Unpin,

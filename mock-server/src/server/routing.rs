@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
 
 use indexmap::IndexMap;
 
 use super::matching::{InWords, Question};
 use crate::capture::OfferedTool;
-use crate::journal::{Outcome, Served};
-use crate::script::{Call, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted};
+use crate::journal::{Applied, Outcome, Served};
+use crate::script::{
+    Call, Fault, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
+};
 use crate::wire::{ApiError, Ids, Wire};
 
 /// What a side request is told when neither a turn nor a side reply is scripted for it.
-const SIDE_DEFAULT: &str = "Done.";
+static SIDE_DEFAULT: LazyLock<Reply> = LazyLock::new(|| Reply::say("Done."));
 
 /// The turns not yet given, one queue for each purpose.
 ///
@@ -21,7 +24,8 @@ const SIDE_DEFAULT: &str = "Done.";
 pub(super) struct Queues {
     waiting: IndexMap<Purpose, VecDeque<usize>>,
     last_main: Option<usize>,
-    repeats: u64,
+    /// How often each turn has been given, with a fault or without.
+    given: Vec<u64>,
     /// How many default replies each side purpose got.
     side_counts: IndexMap<Purpose, u64>,
 }
@@ -37,10 +41,26 @@ pub(super) struct Routed<'s> {
 /// The answer.
 #[derive(Debug)]
 pub(super) enum Plan<'s> {
-    /// A reply, once its gate is open.
-    Reply { reply: Cow<'s, Reply>, gate: Option<&'s str>, ids: Ids },
+    /// A reply, once its gate is open, with the fault that it has.
+    Reply {
+        reply: &'s Reply,
+        label: Cow<'s, str>,
+        gate: Option<&'s str>,
+        ids: Ids,
+        applied: Option<Arc<Applied>>,
+    },
     /// An error.
     Refuse(ApiError),
+}
+
+impl Plan<'_> {
+    /// The fault that the answer has.
+    pub(super) fn applied(&self) -> Option<Arc<Applied>> {
+        match self {
+            Self::Reply { applied, .. } => applied.clone(),
+            Self::Refuse(_) => None,
+        }
+    }
 }
 
 impl Queues {
@@ -53,7 +73,8 @@ impl Queues {
         let last_main = script.turns.iter().rposition(|turn| turn.purpose.is_main());
         // Every purpose that a request can have is named by a rule, so its place here is fixed.
         let side_counts = script.purposes.iter().map(|rule| (rule.purpose.clone(), 0)).collect();
-        Self { waiting, last_main, repeats: 0, side_counts }
+        let given = vec![0; script.turns.len()];
+        Self { waiting, last_main, given, side_counts }
     }
 
     /// Decides the answer to a request and takes its turn.
@@ -70,8 +91,8 @@ impl Queues {
                 if let Some((outcome, error)) = refusal(turn, question, offered) {
                     (outcome, Plan::Refuse(error))
                 } else {
-                    self.take(&purpose);
-                    given(turn, index, ids, question.wire)
+                    let applied = self.take(&purpose, index, turn);
+                    given(turn, index, ids, question.wire, applied)
                 }
             }
             None if purpose.is_main() => (
@@ -82,12 +103,11 @@ impl Queues {
                 )),
             ),
             None => {
-                let reply = script
-                    .side_replies
-                    .get(&purpose)
-                    .map_or_else(|| Cow::Owned(Reply::say(SIDE_DEFAULT)), Cow::Borrowed);
+                let reply = script.side_replies.get(&purpose).unwrap_or(&*SIDE_DEFAULT);
                 let ids = self.side_ids(&purpose);
-                (Outcome::SideDefault, Plan::Reply { reply, gate: None, ids })
+                let label = Cow::Owned(format!("the side reply of {purpose}"));
+                let plan = Plan::Reply { reply, label, gate: None, ids, applied: None };
+                (Outcome::SideDefault, plan)
             }
         };
         Routed { purpose, outcome, plan }
@@ -102,21 +122,26 @@ impl Queues {
 
     /// The turn that a request of this purpose would get.
     fn next(&self, script: &Script, purpose: &Purpose) -> Option<(usize, Ids)> {
-        if let Some(turn) = self.waiting.get(purpose).and_then(VecDeque::front) {
-            return Some((*turn, Ids::Turn { turn: *turn, repeat: 0 }));
-        }
-        match (script.when_exhausted, self.last_main) {
-            (WhenExhausted::RepeatLast, Some(turn)) if purpose.is_main() => {
-                Some((turn, Ids::Turn { turn, repeat: self.repeats + 1 }))
-            }
-            _ => None,
-        }
+        let waiting = self.waiting.get(purpose).and_then(VecDeque::front).copied();
+        let repeated = self
+            .last_main
+            .filter(|_| purpose.is_main() && script.when_exhausted == WhenExhausted::RepeatLast);
+        let turn = waiting.or(repeated)?;
+        Some((turn, Ids::Turn { turn, repeat: self.given[turn] }))
     }
 
-    fn take(&mut self, purpose: &Purpose) {
-        if self.waiting.get_mut(purpose).and_then(VecDeque::pop_front).is_none() {
-            self.repeats += 1;
+    /// Takes a turn, unless its fault says that there will be another attempt.
+    fn take(&mut self, purpose: &Purpose, index: usize, turn: &Turn) -> Option<Arc<Applied>> {
+        self.given[index] += 1;
+        let attempt = self.given[index];
+        let rule = turn.faults.iter().find(|rule| rule.attempts.contains(attempt));
+        if !rule.is_some_and(|rule| rule.attempts.keeps_turn())
+            && let Some(waiting) = self.waiting.get_mut(purpose)
+        {
+            // Empty when the last turn is repeated.
+            waiting.pop_front();
         }
+        rule.map(|rule| Arc::new(Applied { attempt, fault: rule.fault.clone() }))
     }
 
     fn side_ids(&mut self, purpose: &Purpose) -> Ids {
@@ -129,15 +154,38 @@ impl Queues {
 }
 
 /// A turn that was taken.
-fn given(turn: &Turn, index: usize, ids: Ids, wire: Wire) -> (Outcome, Plan<'_>) {
-    let served = Served {
-        turn: index,
-        label: turn.label.clone(),
-        response_id: ids.response(wire),
-        call_ids: ids.calls(wire, &turn.reply),
+fn given(
+    turn: &Turn,
+    index: usize,
+    ids: Ids,
+    wire: Wire,
+    applied: Option<Arc<Applied>>,
+) -> (Outcome, Plan<'_>) {
+    let fault = applied.as_ref().map(|applied| &applied.fault);
+    let outcome = if fault.is_some_and(|fault| fault.status.is_some()) {
+        Outcome::Faulted { turn: turn.label.clone() }
+    } else {
+        Outcome::Served(Served {
+            turn: index,
+            label: turn.label.clone(),
+            response_id: ids.response(wire),
+            call_ids: call_ids(turn, ids, wire, fault),
+        })
     };
-    let reply = Cow::Borrowed(&turn.reply);
-    (Outcome::Served(served), Plan::Reply { reply, gate: turn.gate.as_deref(), ids })
+    let reply = &turn.reply;
+    let (label, gate) = (Cow::Borrowed(turn.label.as_str()), turn.gate.as_deref());
+    (outcome, Plan::Reply { reply, label, gate, ids, applied })
+}
+
+/// The call ids as they are sent.
+fn call_ids(turn: &Turn, ids: Ids, wire: Wire, fault: Option<&Fault>) -> Vec<String> {
+    let mut call_ids = ids.calls(wire, &turn.reply);
+    if fault.is_some_and(|fault| fault.calls.same_ids)
+        && let Some(first) = call_ids.first().cloned()
+    {
+        call_ids.fill(first);
+    }
+    call_ids
 }
 
 fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
@@ -189,7 +237,7 @@ fn broken(guard: &Guard) -> String {
 fn must_be_offered(item: &Item) -> Option<&Call> {
     match item {
         Item::Call(call) if call.must_be_offered => Some(call),
-        Item::Call(_) | Item::Message { .. } | Item::Reasoning { .. } => None,
+        _ => None,
     }
 }
 

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::delivery::Endings;
+use super::hangup::{HangUp, Resettable};
 
 /// What follows the data of a chunk that is not the last (RFC 9112, section 7.1). The HTTP layer
 /// hands it over as a slice of its own.
@@ -21,15 +22,16 @@ const CHUNK_END: &[u8] = b"\r\n";
 pub(super) struct Socket<S> {
     stream: S,
     endings: Endings,
+    hang_up: HangUp,
 }
 
 impl<S> Socket<S> {
-    pub(super) fn new(stream: S, endings: Endings) -> Self {
-        Self { stream, endings }
+    pub(super) fn new(stream: S, endings: Endings, hang_up: HangUp) -> Self {
+        Self { stream, endings, hang_up }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
+impl<S: Resettable> AsyncRead for Socket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -39,7 +41,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
+impl<S: Resettable> AsyncWrite for Socket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -70,7 +72,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
         // The HTTP layer flushes when it has nothing more to write.
         self.endings.written();
-        Poll::Ready(Ok(()))
+        Poll::Ready(self.hang_up.obey(&self.stream))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,5 +1,6 @@
 //! What all connections of a server share.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -7,9 +8,10 @@ use http::HeaderValue;
 
 use super::builder::StartError;
 use super::routing::Queues;
+use super::store::Store;
 use crate::gate::Gates;
-use crate::journal::Journal;
-use crate::script::{Reply, Script, header_problem};
+use crate::journal::{Journal, JournalLimits};
+use crate::script::{Script, header_problem};
 
 /// The largest request body taken, before and after decoding.
 pub(super) const BODY_LIMIT: usize = 64 * 1024 * 1024;
@@ -20,6 +22,10 @@ pub(super) struct State {
     pub(super) gates: Gates,
     pub(super) journal: Journal,
     pub(super) started: Instant,
+    /// The responses served.
+    pub(super) store: Store,
+    /// How many histories were compacted.
+    pub(super) compactions: AtomicU64,
     queues: Mutex<Queues>,
 }
 
@@ -28,12 +34,20 @@ impl State {
     ///
     /// # Errors
     /// When the script holds something that cannot be sent.
-    pub(super) fn new(script: Script, gates: Gates) -> Result<Self, StartError> {
+    pub(super) fn new(
+        script: Script,
+        gates: Gates,
+        limits: JournalLimits,
+    ) -> Result<Self, StartError> {
         for turn in &script.turns {
-            check_headers(&turn.reply, || format!("turn `{}`", turn.label))?;
+            let name = || format!("turn `{}`", turn.label);
+            check_headers(&turn.reply.headers, name)?;
+            for status in turn.faults.iter().filter_map(|rule| rule.fault.status.as_ref()) {
+                check_headers(&status.headers, name)?;
+            }
         }
         for (purpose, reply) in &script.side_replies {
-            check_headers(reply, || format!("the side reply of `{purpose}`"))?;
+            check_headers(&reply.headers, || format!("the side reply of `{purpose}`"))?;
         }
         for (name, page) in &script.pages {
             if HeaderValue::from_str(&page.content_type).is_err() {
@@ -43,8 +57,31 @@ impl State {
                 });
             }
         }
+        Ok(Self::start(script, gates, limits))
+    }
+
+    /// The same script from its start: every turn waits, every gate is shut, nothing has arrived.
+    pub(super) fn afresh(&self, limits: JournalLimits) -> Self {
+        Self::start(self.script.clone(), Gates::default(), limits)
+    }
+
+    fn start(script: Script, gates: Gates, limits: JournalLimits) -> Self {
         let queues = Mutex::new(Queues::new(&script));
-        Ok(Self { script, gates, journal: Journal::default(), started: Instant::now(), queues })
+        Self {
+            script,
+            gates,
+            journal: Journal::new(limits),
+            started: Instant::now(),
+            store: Store::default(),
+            compactions: AtomicU64::new(0),
+            queues,
+        }
+    }
+
+    /// The turns that no request has taken: index and label.
+    pub(super) fn unused_turns(&self) -> Vec<(usize, String)> {
+        let unused = self.queues().unused();
+        unused.into_iter().map(|turn| (turn, self.script.turns[turn].label.clone())).collect()
     }
 
     pub(super) fn queues(&self) -> MutexGuard<'_, Queues> {
@@ -53,8 +90,11 @@ impl State {
     }
 }
 
-fn check_headers(reply: &Reply, name: impl Fn() -> String) -> Result<(), StartError> {
-    for (header, value) in &reply.headers {
+fn check_headers(
+    headers: &[(String, String)],
+    name: impl Fn() -> String,
+) -> Result<(), StartError> {
+    for (header, value) in headers {
         if let Some(reason) = header_problem(header, value) {
             return Err(StartError::Header { reply: name(), header: header.clone(), reason });
         }

@@ -1,8 +1,11 @@
 //! Whether what happened fits the script.
 
+use std::collections::HashMap;
 use std::fmt;
 
-use crate::journal::{Delivery, Exchange, Outcome, Route};
+use serde::Serialize;
+
+use crate::journal::{Delivery, Exchange, Journal, Missing, ModelExchange, Outcome, Route};
 
 /// All that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +24,8 @@ impl fmt::Display for Report {
 }
 
 /// One thing that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Mismatch {
     /// No request took the turn.
     #[error("`{label}` was never asked for")]
@@ -30,6 +34,16 @@ pub enum Mismatch {
         turn: usize,
         /// Its label.
         label: String,
+    },
+    /// The turn's fault was met, but no further attempt came.
+    #[error("`{label}` was not asked for again after attempt {attempts}, which its fault spoilt")]
+    NotAskedAgain {
+        /// Index into [`Script::turns`](crate::script::Script::turns).
+        turn: usize,
+        /// Its label.
+        label: String,
+        /// How many requests it answered.
+        attempts: u64,
     },
     /// A main request found no turn left.
     #[error("request {exchange} found no turn left")]
@@ -57,6 +71,16 @@ pub enum Mismatch {
         /// The tool.
         tool: String,
     },
+    /// A turn's reply or fault cannot answer a request.
+    #[error("request {exchange} did not get `{label}`: {reason}")]
+    Unfit {
+        /// Number in the journal.
+        exchange: u64,
+        /// The turn's label.
+        label: String,
+        /// What does not fit.
+        reason: String,
+    },
     /// A request could not be read.
     #[error("request {exchange} could not be read: {reason}")]
     Malformed {
@@ -70,6 +94,7 @@ pub enum Mismatch {
         Delivery::Pending => "still waits or is being written",
         Delivery::Complete => "was written",
         Delivery::Abandoned => "was abandoned by the client",
+        Delivery::Cut => "was cut off",
     })]
     Undelivered {
         /// Number in the journal.
@@ -79,18 +104,43 @@ pub enum Mismatch {
         /// How far it got.
         delivery: Delivery,
     },
+    /// Exchanges that nobody can look at any more: whether they fit is not known.
+    #[error("{count} requests cannot be compared with the script: {first}")]
+    NotKept {
+        /// How many.
+        count: u64,
+        /// Why the first of them is missing.
+        first: String,
+    },
 }
 
 /// Compares the journal with the script.
 ///
 /// # Errors
 /// All that does not fit.
-pub(super) fn verify(
-    exchanges: &[Exchange],
-    unused_turns: Vec<(usize, String)>,
-) -> Result<(), Report> {
-    let unused = unused_turns.into_iter().map(|(turn, label)| Mismatch::Unused { turn, label });
-    let mismatches: Vec<_> = exchanges.iter().filter_map(mismatch).chain(unused).collect();
+pub(super) fn verify(journal: &Journal, unused_turns: Vec<(usize, String)>) -> Result<(), Report> {
+    let mut mismatches = Vec::new();
+    let mut not_kept: Option<(u64, Missing)> = None;
+    let mut attempts: HashMap<String, u64> = HashMap::new();
+    for exchange in journal.iter() {
+        match exchange {
+            Ok(exchange) => {
+                mismatches.extend(mismatch(&exchange));
+                if let Some(label) = answered_by(&exchange) {
+                    *attempts.entry(label.to_owned()).or_insert(0) += 1;
+                }
+            }
+            Err(missing) => not_kept.get_or_insert((0, missing)).0 += 1,
+        }
+    }
+    if let Some((count, first)) = not_kept {
+        mismatches.push(Mismatch::NotKept { count, first: first.to_string() });
+    }
+    let unused = unused_turns.into_iter().map(|(turn, label)| match attempts.get(&label) {
+        None => Mismatch::Unused { turn, label },
+        Some(&attempts) => Mismatch::NotAskedAgain { turn, label, attempts },
+    });
+    mismatches.extend(unused);
     if mismatches.is_empty() { Ok(()) } else { Err(Report { mismatches }) }
 }
 
@@ -98,11 +148,11 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
     let exchange = entry.number;
     let Route::Model(model) = &entry.route else { return None };
     match &model.outcome {
-        Outcome::Served(served) => (model.delivery != Delivery::Complete).then(|| {
+        Outcome::Served(served) => (!is_as_scripted(model)).then(|| {
             let (label, delivery) = (served.label.clone(), model.delivery);
             Mismatch::Undelivered { exchange, label, delivery }
         }),
-        Outcome::SideDefault => None,
+        Outcome::SideDefault | Outcome::Faulted { .. } => None,
         Outcome::Unscripted => Some(Mismatch::Unscripted { exchange }),
         Outcome::GuardFailed { turn, reason } => {
             let (label, reason) = (turn.clone(), reason.clone());
@@ -112,8 +162,33 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
             let (label, tool) = (turn.clone(), tool.clone());
             Some(Mismatch::NotOffered { exchange, label, tool })
         }
+        Outcome::Unfit { turn, reason } => {
+            let (label, reason) = (turn.clone(), reason.clone());
+            Some(Mismatch::Unfit { exchange, label, reason })
+        }
         Outcome::Malformed { reason } => {
             Some(Mismatch::Malformed { exchange, reason: reason.clone() })
         }
+    }
+}
+
+/// Whether the reply got as far as the script means it to.
+fn is_as_scripted(model: &ModelExchange) -> bool {
+    let ends_early = model.applied.as_ref().is_some_and(|applied| applied.fault.ends_early());
+    match model.delivery {
+        Delivery::Complete => true,
+        // A client that leaves early saw the reply as far as a fault lets it go.
+        Delivery::Cut | Delivery::Abandoned => ends_early,
+        Delivery::Pending => false,
+    }
+}
+
+/// The label of the turn that answered a request, with its reply or with its fault.
+fn answered_by(exchange: &Exchange) -> Option<&str> {
+    let Route::Model(model) = &exchange.route else { return None };
+    match &model.outcome {
+        Outcome::Served(served) => Some(&served.label),
+        Outcome::Faulted { turn } => Some(turn),
+        _ => None,
     }
 }

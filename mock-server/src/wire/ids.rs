@@ -49,11 +49,16 @@ impl Ids {
 
     /// The call id of the call at `index`.
     pub(crate) fn call(self, wire: Wire, call: &Call, index: usize) -> Cow<'_, str> {
+        self.call_id(wire, call.call_id.as_deref(), index)
+    }
+
+    /// The call id of the item at `index`: the scripted one, or one that is counted.
+    pub(crate) fn call_id(self, wire: Wire, scripted: Option<&str>, index: usize) -> Cow<'_, str> {
         let prefix = match wire {
             Wire::Responses | Wire::Chat => "call",
             Wire::Messages => "toolu",
         };
-        match &call.call_id {
+        match scripted {
             Some(scripted) => Cow::Borrowed(scripted),
             None => Cow::Owned(self.item(prefix, index)),
         }
@@ -63,7 +68,15 @@ impl Ids {
     pub(crate) fn calls(self, wire: Wire, reply: &Reply) -> Vec<String> {
         let call_id = |(index, item): (usize, &Item)| match item {
             Item::Call(call) => Some(self.call(wire, call, index).into_owned()),
-            Item::Message { .. } | Item::Reasoning { .. } => None,
+            Item::LocalShell(call) => {
+                Some(self.call_id(wire, call.call_id.as_deref(), index).into_owned())
+            }
+            Item::Message { .. }
+            | Item::Parts { .. }
+            | Item::WebSearch(_)
+            | Item::Reasoning { .. }
+            | Item::Compaction { .. }
+            | Item::Raw(_) => None,
         };
         reply.items.iter().enumerate().filter_map(call_id).collect()
     }

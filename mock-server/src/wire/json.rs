@@ -125,7 +125,7 @@ pub(crate) fn write_value(buffer: &mut Vec<u8>, value: &Value) {
 }
 
 /// Writes a map.
-fn write_map(buffer: &mut Vec<u8>, map: &Map<String, Value>) {
+pub(crate) fn write_map(buffer: &mut Vec<u8>, map: &Map<String, Value>) {
     let object = Object::begin(buffer);
     map.iter()
         .fold(object, |object, (key, value)| {

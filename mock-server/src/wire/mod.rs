@@ -3,8 +3,10 @@
 mod chat;
 mod clock;
 mod error;
+mod fit;
+pub(crate) mod frame;
 mod ids;
-mod json;
+pub(crate) mod json;
 mod messages;
 mod models;
 mod pieces;
@@ -15,9 +17,13 @@ mod tokens;
 mod write;
 
 pub(crate) use error::{ApiError, Envelope};
+pub(crate) use fit::Unfit;
 pub(crate) use ids::Ids;
-pub(crate) use models::{model, model_list};
+pub(crate) use models::{MODELS_ETAG, codex_model_list, model, model_list};
 pub(crate) use request::Request;
+pub(crate) use responses::{
+    compaction_object, input_items, stream as response_events, whole as response_object,
+};
 pub(crate) use tokens::count_tokens;
 pub(crate) use write::{Written, reply_headers, write};
 

@@ -27,6 +27,39 @@ pub(crate) fn model_list(envelope: Envelope) -> Bytes {
     Bytes::from(list.to_string())
 }
 
+/// The entity tag of the lists: they never change.
+pub(crate) const MODELS_ETAG: &str = "\"conform-models-1\"";
+
+/// The list of models as Codex asks for it: with what it must know of each.
+pub(crate) fn codex_model_list() -> Bytes {
+    let effort = |effort: &str| json!({"effort": effort, "description": effort});
+    let listed = json!({
+        "slug": LISTED,
+        "display_name": LISTED,
+        "description": null,
+        "default_reasoning_level": "medium",
+        "supported_reasoning_levels": [effort("low"), effort("medium"), effort("high")],
+        "shell_type": "shell_command",
+        "visibility": "list",
+        "supported_in_api": true,
+        "priority": 1,
+        "availability_nux": null,
+        "upgrade": null,
+        "base_instructions": "You are a coding agent.",
+        "supports_reasoning_summaries": true,
+        "default_reasoning_summary": "auto",
+        "support_verbosity": false,
+        "default_verbosity": null,
+        "apply_patch_tool_type": "freeform",
+        "truncation_policy": {"mode": "bytes", "limit": 10_000},
+        "supports_parallel_tool_calls": true,
+        "context_window": 272_000,
+        "experimental_supported_tools": [],
+        "input_modalities": ["text", "image"],
+    });
+    Bytes::from(json!({"models": [listed]}).to_string())
+}
+
 /// One model.
 pub(crate) fn model(envelope: Envelope, id: &str) -> Bytes {
     Bytes::from(model_object(envelope, id).to_string())

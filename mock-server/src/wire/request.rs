@@ -48,6 +48,11 @@ impl<'b> Request<'b> {
         Ok(Self { wire, body, stream, stream_usage })
     }
 
+    /// The same request, answered as a stream or as one object whatever it asks for.
+    pub(crate) fn answered_as_stream(self, stream: bool) -> Self {
+        Self { stream, ..self }
+    }
+
     /// The wire it came over.
     pub(crate) fn wire(&self) -> Wire {
         self.wire

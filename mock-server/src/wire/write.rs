@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use super::fit::{self, Unfit};
 use super::{Ids, Request, Wire, chat, messages, responses};
 use crate::script::Reply;
 
@@ -15,10 +16,14 @@ pub(crate) enum Written {
 }
 
 /// Writes a reply in the form that the request asks for.
-pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> Written {
-    if request.wants_stream() {
+///
+/// # Errors
+/// When the wire cannot carry it.
+pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> Result<Written, Unfit> {
+    fit::check(request, reply)?;
+    Ok(if request.wants_stream() {
         Written::Stream(match request.wire() {
-            Wire::Responses => responses::stream(request, reply, ids),
+            Wire::Responses => responses::stream(request, reply, ids)?,
             Wire::Chat => chat::stream(request, reply, ids),
             Wire::Messages => messages::stream(request, reply, ids),
         })
@@ -28,7 +33,7 @@ pub(crate) fn write(request: &Request<'_>, reply: &Reply, ids: Ids) -> Written {
             Wire::Chat => chat::whole(request, reply, ids),
             Wire::Messages => messages::whole(request, reply, ids),
         })
-    }
+    })
 }
 
 /// The headers that a server of the wire sends with a reply, beside those of its form.

@@ -191,7 +191,9 @@ fn from_script(items: &[Item]) -> Message {
     for (index, item) in items.iter().enumerate() {
         match item {
             Item::Message { text, .. } => content.push(text.as_str()),
-            Item::Reasoning { summary, .. } => reasoning.extend(summary.iter().map(String::as_str)),
+            Item::Reasoning { summary, content, .. } => {
+                reasoning.extend(summary.iter().chain(content).map(String::as_str));
+            }
             Item::Call(call) => {
                 let (native_type, payload) = match &call.payload {
                     CallPayload::Arguments(arguments) => {
@@ -203,6 +205,7 @@ fn from_script(items: &[Item]) -> Message {
                 let id = call.call_id.clone().unwrap_or_else(|| format!("call_1_{}", index + 1));
                 message.calls.push([native_type.to_owned(), id, call.name.clone(), payload]);
             }
+            other => panic!("made by no strategy for this wire: {other:?}"),
         }
     }
     message.content = joined(content);

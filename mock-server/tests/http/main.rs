@@ -8,11 +8,21 @@
 )]
 
 mod chat;
+mod control;
 mod delivery;
+mod endings;
 mod endpoints;
+mod faults;
+mod framing;
+mod live;
 mod lookup;
 mod messages;
+mod raw;
+mod record;
 mod routing;
 mod serve;
+mod sessions;
+mod sse;
+mod stored;
 mod stream;
 mod support;

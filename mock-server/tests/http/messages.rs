@@ -190,13 +190,16 @@ fn from_events(events: &[Value]) -> Vec<Value> {
 fn from_script(items: &[Item]) -> Vec<Value> {
     let block = |(index, item): (usize, &Item)| match item {
         Item::Message { text, .. } => json!({"type": "text", "text": text}),
-        Item::Reasoning { summary, encrypted_content: Some(data) } if summary.is_empty() => {
+        Item::Reasoning { summary, content, encrypted_content: Some(data) }
+            if summary.is_empty() && content.is_empty() =>
+        {
             json!({"type": "redacted_thinking", "data": data})
         }
-        Item::Reasoning { summary, encrypted_content } => {
+        Item::Reasoning { summary, content, encrypted_content } => {
+            let thinking = [summary.as_slice(), content].concat().join("\n\n");
             let made = format!("sig_1_{}", index + 1);
             let signature = encrypted_content.clone().unwrap_or(made);
-            json!({"type": "thinking", "thinking": summary.join("\n\n"), "signature": signature})
+            json!({"type": "thinking", "thinking": thinking, "signature": signature})
         }
         Item::Call(call) => {
             let input = match &call.payload {
@@ -207,6 +210,7 @@ fn from_script(items: &[Item]) -> Vec<Value> {
             let id = call.call_id.clone().unwrap_or_else(|| format!("toolu_1_{}", index + 1));
             json!({"type": "tool_use", "id": id, "name": call.name, "input": input})
         }
+        other => panic!("made by no strategy for this wire: {other:?}"),
     };
     items.iter().enumerate().map(block).collect()
 }

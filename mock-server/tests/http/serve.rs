@@ -7,7 +7,7 @@ use serde_json::json;
 fn options(listen: &str) -> ServeOptions {
     ServeOptions {
         listen: listen.parse().unwrap(),
-        script: script("turns: [{say: Hello}, {say: Goodbye}]"),
+        ..ServeOptions::of(script("turns: [{say: Hello}, {say: Goodbye}]"))
     }
 }
 
@@ -20,7 +20,13 @@ async fn it_says_where_it_is_and_sums_up_at_the_end() {
     let pid = std::process::id();
     assert_eq!(
         line,
-        json!({"ready": true, "url": url, "base_url": format!("{url}/v1"), "pid": pid})
+        json!({
+            "ready": true,
+            "url": url,
+            "base_url": format!("{url}/v1"),
+            "control_url": format!("{url}/__conform"),
+            "pid": pid,
+        })
     );
 
     let summary = serving
@@ -32,7 +38,9 @@ async fn it_says_where_it_is_and_sums_up_at_the_end() {
             }
         })
         .await;
-    assert_eq!((summary.requests, summary.served), (2, 1));
+    let [summary] = summary.sessions.as_slice() else { panic!("one session") };
+    assert_eq!(summary.key.as_str(), "default");
+    assert_eq!((summary.counts.exchanges, summary.counts.served), (2, 1));
     assert_eq!(summary.unused, [(1, "turn 2".to_owned())]);
     let mismatches: Vec<_> = summary.mismatches.iter().map(ToString::to_string).collect();
     assert_eq!(mismatches, ["`turn 2` was never asked for"]);
@@ -46,4 +54,16 @@ async fn an_address_that_others_can_reach_is_refused() {
         assert!(matches!(error, ServeError::NotLoopback { .. }), "{error}");
         assert!(error.to_string().contains("listen on 127.0.0.1"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn with_a_token_others_may_reach_it() {
+    let token = Some("a-long-secret".parse().unwrap());
+    let serving = serve(ServeOptions { token, ..options("0.0.0.0:0") }).await.unwrap();
+    let port = serving.server().address().port();
+    let sessions = format!("http://127.0.0.1:{port}/__conform/sessions");
+    assert_eq!(reqwest::get(&sessions).await.unwrap().status(), 401);
+    let client = reqwest::Client::new();
+    let answer = client.get(&sessions).bearer_auth("a-long-secret").send().await.unwrap();
+    assert_eq!(answer.status(), 200);
 }

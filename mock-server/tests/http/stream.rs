@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use crate::support::{Answer, Connection, SseEvent, SseParser, ask, start};
 use async_openai::types::responses::{Response, ResponseStreamEvent};
-use conform_mock_server::script::{Call, CallPayload, Item, Reply, Script, Usage};
+use conform_mock_server::script::{
+    Call, CallPayload, Item, LocalShell, Part, Reply, Script, SearchResult, Usage, WebSearch,
+};
 use conform_mock_server::server::MockServer;
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -212,8 +214,14 @@ pub(crate) fn any_item() -> impl Strategy<Value = Item> {
     let text = || any::<String>();
     let message = (text(), proptest::option::of("commentary|final_answer"))
         .prop_map(|(text, phase)| Item::Message { text, phase });
-    let reasoning = (proptest::collection::vec(text(), 0..3), proptest::option::of(text()))
-        .prop_map(|(summary, encrypted_content)| Item::Reasoning { summary, encrypted_content });
+    let texts = || proptest::collection::vec(text(), 0..3);
+    let reasoning = (texts(), texts(), proptest::option::of(text())).prop_map(
+        |(summary, content, encrypted_content)| Item::Reasoning {
+            summary,
+            content,
+            encrypted_content,
+        },
+    );
     let arguments = proptest::collection::hash_map(text(), text(), 0..3).prop_map(|map| {
         let map: Map<String, Value> = map.into_iter().map(|(k, v)| (k, Value::from(v))).collect();
         CallPayload::Arguments(map)
@@ -230,6 +238,36 @@ pub(crate) fn any_item() -> impl Strategy<Value = Item> {
         },
     );
     prop_oneof![message, reasoning, call]
+}
+
+/// Any item, those that only this wire has among them.
+fn any_item_of_this_wire() -> impl Strategy<Value = Item> {
+    let text = || any::<String>();
+    let part = prop_oneof![
+        text().prop_map(Part::Refusal),
+        (text(), any::<bool>()).prop_map(|(text, noted)| {
+            let note = json!({
+                "type": "url_citation",
+                "url": "https://example.com/",
+                "title": text,
+                "start_index": 0,
+                "end_index": 1,
+            });
+            Part::Text { text, annotations: if noted { vec![note] } else { Vec::new() } }
+        }),
+    ];
+    let parts =
+        proptest::collection::vec(part, 0..3).prop_map(|parts| Item::Parts { parts, phase: None });
+    let shell = proptest::collection::vec(text(), 1..3).prop_map(|command| {
+        Item::LocalShell(LocalShell { command, more: Map::new(), call_id: None })
+    });
+    let search = (text(), text()).prop_map(|(query, url)| {
+        let results = vec![SearchResult { url, title: String::new() }];
+        Item::WebSearch(WebSearch { query, results })
+    });
+    let compaction = proptest::option::of(text())
+        .prop_map(|encrypted_content| Item::Compaction { encrypted_content });
+    prop_oneof![4 => any_item(), 2 => parts, 1 => shell, 1 => search, 1 => compaction]
 }
 
 /// The items as the deltas alone tell them, which is how a client shows them.
@@ -252,11 +290,20 @@ fn from_deltas(events: &[Value]) -> Vec<String> {
 fn from_script(items: &[Item]) -> Vec<String> {
     let text = |item: &Item| match item {
         Item::Message { text, .. } => text.clone(),
-        Item::Reasoning { summary, .. } => summary.concat(),
+        Item::Reasoning { summary, content, .. } => [summary.concat(), content.concat()].concat(),
+        Item::Parts { parts, .. } => {
+            let text = |part: &Part| match part {
+                Part::Text { text, .. } | Part::Refusal(text) => text.clone(),
+            };
+            parts.iter().map(text).collect()
+        }
         Item::Call(call) => match &call.payload {
             CallPayload::Arguments(arguments) => serde_json::to_string(arguments).unwrap(),
             CallPayload::RawArguments(text) | CallPayload::Input(text) => text.clone(),
         },
+        Item::LocalShell(_) | Item::WebSearch(_) | Item::Compaction { .. } | Item::Raw(_) => {
+            String::new()
+        }
     };
     items.iter().map(text).collect()
 }
@@ -268,7 +315,7 @@ proptest! {
     /// without a gap, and that another implementation's types can read.
     #[test]
     fn any_reply_can_be_read_back_from_any_pieces(
-        items in proptest::collection::vec(any_item(), 0..4),
+        items in proptest::collection::vec(any_item_of_this_wire(), 0..4),
         usage in (0..1000_u64, 0..1000_u64),
         cuts in proptest::collection::vec(1..40_usize, 1..20),
     ) {

@@ -32,8 +32,14 @@ fn exchange(method: &str, path: &str, body: &str, route: Route) -> Exchange {
 fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(body.clone()));
     let purpose = Purpose::main();
-    let route =
-        Route::Model(ModelExchange { wire: Wire::Responses, purpose, json, outcome, delivery });
+    let route = Route::Model(ModelExchange {
+        wire: Wire::Responses,
+        purpose,
+        json,
+        outcome,
+        delivery,
+        applied: None,
+    });
     exchange("POST", "/v1/responses", &body.to_string(), route)
 }
 

@@ -1,6 +1,9 @@
 //! Reads a script from its YAML form.
 
 mod condition;
+mod ending;
+mod fault;
+mod item;
 mod page;
 mod purpose;
 mod reply;

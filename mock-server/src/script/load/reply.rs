@@ -1,9 +1,9 @@
-//! Replies: items, usage, headers.
+//! Replies: what is said, calls, usage, headers.
 
-use super::{each, field};
-use crate::document::{Fields, Node, NodeKind, Problems};
+use super::{each, field, item};
+use crate::document::{Fields, Node, Problems};
 use crate::script::header::header_problem;
-use crate::script::model::{Call, CallPayload, Ending, Item, Usage};
+use crate::script::model::{Call, CallPayload, Item, Usage};
 
 /// Reads what a turn says: `say`, `call`, `calls` or `items`.
 pub(super) fn items(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Vec<Item>> {
@@ -17,48 +17,13 @@ pub(super) fn items(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<
         }
         (_, node) => {
             let items = problems.list(node, "`items`")?;
-            each(items, |_, node| item(node, problems))
+            each(items, |_, node| item::item(node, problems))
         }
     }
 }
 
-fn item(node: &Node, problems: &mut Problems) -> Option<Item> {
-    let mut fields = Fields::of(node, "an item", problems)?;
-    let item = match fields.exactly_one(&["say", "call", "reasoning"], problems)? {
-        ("say", node) => {
-            let text = problems.text(node, "`say`");
-            let phase = field(fields.optional("phase"), None, |node| {
-                problems.text(node, "`phase`").map(Some)
-            });
-            text.zip(phase).map(|(text, phase)| Item::Message { text, phase })
-        }
-        ("call", node) => call(node, problems).map(Item::Call),
-        (_, node) => reasoning(node, problems),
-    };
-    fields.finish(problems);
-    item
-}
-
-fn reasoning(node: &Node, problems: &mut Problems) -> Option<Item> {
-    let mut fields = Fields::of(node, "`reasoning`", problems)?;
-    let summary = field(fields.optional("summary"), Vec::new(), |node| summary(node, problems));
-    let encrypted_content = field(fields.optional("encrypted_content"), None, |node| {
-        problems.text(node, "`encrypted_content`").map(Some)
-    });
-    fields.finish(problems);
-    Some(Item::Reasoning { summary: summary?, encrypted_content: encrypted_content? })
-}
-
-/// One text, or a list of texts.
-fn summary(node: &Node, problems: &mut Problems) -> Option<Vec<String>> {
-    if let NodeKind::Text(text) = &node.kind {
-        return Some(vec![text.clone()]);
-    }
-    let parts = problems.list(node, "`summary`")?;
-    each(parts, |_, part| problems.text(part, "a part of a summary"))
-}
-
-fn call(node: &Node, problems: &mut Problems) -> Option<Call> {
+/// Reads a call.
+pub(super) fn call(node: &Node, problems: &mut Problems) -> Option<Call> {
     let mut fields = Fields::of(node, "a call", problems)?;
     let name = fields.required("name", problems).and_then(|node| {
         let name = problems.text(node, "a tool's name")?;
@@ -93,18 +58,6 @@ fn payload(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CallPaylo
         }
         (_, node) => problems.text(node, "`input`").map(CallPayload::Input),
     }
-}
-
-/// Reads `ending`: why the reply ends.
-pub(super) fn ending(node: Option<&Node>, problems: &mut Problems) -> Option<Ending> {
-    field(node, Ending::default(), |node| {
-        let choices = [
-            ("complete", Ending::Complete),
-            ("length", Ending::Length),
-            ("filtered", Ending::Filtered),
-        ];
-        problems.choice(node, "`ending`", &choices)
-    })
 }
 
 /// Reads `usage`; a figure that is left out has its default.

@@ -1,10 +1,12 @@
 //! Scripts as they are read, and what is said about broken ones.
 
+use std::time::Duration;
+
 use insta::assert_snapshot;
 use serde_json::json;
 
 use super::*;
-use crate::script::{CallPayload, Condition, Ending, Item, Purpose};
+use crate::script::*;
 
 fn read(text: &str) -> Result<Script, String> {
     load(&Source::new("script.yaml", text)).map_err(|found| {
@@ -42,6 +44,166 @@ fn the_example_of_the_documentation_is_read_whole() {
     assert_eq!(script.turns[3].reply.ending, Ending::Length);
     assert_eq!(script.pages["docs.html"].content_type, "text/html; charset=utf-8");
     assert_eq!(script.when_exhausted, WhenExhausted::Refuse);
+}
+
+#[test]
+fn the_example_of_faults_is_read_whole() {
+    let script = read(include_str!("faults.yaml")).unwrap();
+    let status = &script.turns[0].faults[0];
+    assert_eq!(status.attempts, Attempts::First(2));
+    let expected = StatusFault {
+        code: 429,
+        body: ErrorBody::Error {
+            kind: None,
+            code: Some("rate_limit_exceeded".to_owned()),
+            message: None,
+            param: None,
+        },
+        headers: vec![("retry-after".to_owned(), "1".to_owned())],
+    };
+    assert_eq!(status.fault, Fault { status: Some(expected), ..Fault::default() });
+
+    let rules = &script.turns[1].faults;
+    let attempts: Vec<_> = rules.iter().map(|rule| rule.attempts.clone()).collect();
+    assert_eq!(attempts, [1, 2, 3].map(|attempt| Attempts::Only(vec![attempt])));
+    let cut = Cut { at: Point::After(Event::Number(6)), how: CutHow::Reset };
+    assert_eq!(rules[0].fault, Fault { cut: Some(cut), ..Fault::default() });
+    let before_done = Point::Before(Event::Named("response.output_text.done".to_owned()));
+    assert_eq!(rules[1].fault.pauses, [(before_done, Pause::Forever)]);
+    assert!(rules[0].fault.ends_early() && rules[1].fault.ends_early());
+    let malformed = Edit::Malformed { event: Event::FromEnd(1), data: None };
+    assert_eq!(rules[2].fault.edits, [malformed]);
+
+    let framed = &script.turns[2].faults[0];
+    assert_eq!(framed.attempts, Attempts::Every);
+    assert_eq!(
+        framed.fault.framing,
+        Framing {
+            line_ending: LineEnding::CrLf,
+            two_data_lines: true,
+            split: Split::Characters,
+            ..Framing::default()
+        }
+    );
+    let what = Inserted::Comment { text: " keep-alive".to_owned(), blank_line: true };
+    assert_eq!(
+        framed.fault.edits,
+        [Edit::Insert(Insert { before: None, what, times: 2, every: None })]
+    );
+
+    let slow = &script.turns[3].faults[0].fault;
+    let ms = Duration::from_millis;
+    assert_eq!(
+        slow.pauses,
+        [
+            (Point::Start, Pause::For(ms(250))),
+            (Point::Before(Event::Number(4)), Pause::Gate("go-on".to_owned())),
+        ]
+    );
+    assert_eq!(slow.pace, Some(Pace::Event(ms(10))));
+
+    let reply = &script.turns[4].reply;
+    assert!(matches!(&reply.items[0], Item::Reasoning { content, .. } if content.len() == 1));
+    assert!(matches!(&reply.items[1], Item::WebSearch(search) if search.results.len() == 1));
+    assert!(matches!(&reply.items[2], Item::Parts { parts, phase: Some(_) } if parts.len() == 2));
+    assert!(matches!(&reply.items[3], Item::LocalShell(call) if call.command == ["ls", "-a"]));
+    assert!(matches!(&reply.items[4], Item::Raw(_)));
+    assert!(matches!(&reply.ending, Ending::Failed(failure) if failure.unfinished));
+    assert_eq!(reply.extra_events[0].before, Event::FromEnd(1));
+}
+
+#[test]
+fn places_and_endings_have_several_forms() {
+    let fault = |text: &str| {
+        let script = read(&format!("turns: [{{say: x, fault: {text}}}]")).unwrap();
+        script.turns[0].faults[0].fault.clone()
+    };
+    let cut_at = |text: &str| fault(&format!("{{cut: {text}}}")).cut.unwrap().at;
+    assert_eq!(cut_at("{}"), Point::Start);
+    assert_eq!(cut_at("{after_event: 0}"), Point::AfterHead);
+    assert_eq!(cut_at("{before_event: -2}"), Point::Before(Event::FromEnd(2)));
+    assert_eq!(cut_at("{after_byte: 7}"), Point::AfterByte(7));
+    let edits = fault(
+        "{drop: [1, -1], repeat: {event: 2, times: 3}, swap: [1, 2], skip_numbers: {from: 3}, \
+         terminator: none, malformed: [{event: 1, data: ''}, 2]}",
+    )
+    .edits;
+    let number = Event::Number;
+    assert_eq!(
+        edits,
+        [
+            Edit::SkipNumbers { from: number(3), by: 1 },
+            Edit::Malformed { event: number(1), data: Some(String::new()) },
+            Edit::Malformed { event: number(2), data: None },
+            Edit::Repeat { event: number(2), times: 3 },
+            Edit::Swap(number(1), number(2)),
+            Edit::Drop(number(1)),
+            Edit::Drop(Event::FromEnd(1)),
+            Edit::Terminator(false),
+        ]
+    );
+
+    let ending = |text: &str| {
+        let script = read(&format!("turns: [{{say: x, ending: {text}}}]")).unwrap();
+        script.turns[0].reply.ending.clone()
+    };
+    assert_eq!(ending("filtered"), Ending::Filtered);
+    assert_eq!(ending("{reason: steered}"), Ending::Reason("steered".to_owned()));
+    assert_eq!(ending("{stop_sequence: END}"), Ending::StopSequence("END".to_owned()));
+    let Ending::Error { failure, form } = ending("{error: {form: nested, status: 503}}") else {
+        panic!("an error")
+    };
+    assert_eq!((failure.code.as_str(), failure.unfinished), ("server_error", false));
+    assert_eq!(form, ErrorForm::Nested { status: Some(503) });
+}
+
+#[test]
+fn broken_faults_are_all_reported() {
+    assert_snapshot!(refused(
+        "\
+turns:
+  - say: x
+    fault: {first: 0, attempts: [], cut: {how: end}, stal: {}}
+  - say: x
+    fault: {status: 200}
+  - say: x
+    fault: {status: {code: 500, text: a, json: b}, drop: 1}
+  - say: x
+    fault: {cut: {after_event: 1, after_byte: 2, how: hard}, delay: soon}
+  - say: x
+    fault: {drop: 0, swap: [1], repeat: {event: 1, times: 0}, insert: {before_event: 1}}
+  - say: x
+    fault: {pace: {byte_ms: 1}, split: crlf}
+  - say: x
+    fault: [{split: {every: 0}}, {first: 1, line_ending: crfl}]
+  - say: x
+    fault: {}
+  - say: x
+    fault: {status: {code: 429, headers: {content-length: '1'}, retry_after: []}, content_type: \"a\\nb\"}
+"
+    ));
+}
+
+#[test]
+fn broken_items_and_endings_are_all_reported() {
+    assert_snapshot!(refused(
+        "\
+turns:
+  - items:
+      - parts: [{text: a, refusal: b}, {annotations: []}]
+      - web_search: {results: [{title: t}]}
+      - local_shell: {command: ls, cwd: /}
+      - raw: {id: x}
+      - compaction: opaque
+    ending: done
+  - say: x
+    ending: {failed: {unfinished: soon}, error: {}}
+  - say: x
+    ending: {error: {status: 99}}
+    end_turn: maybe
+    extra_events: [{before_event: 0, type: keepalive}, {fields: []}]
+"
+    ));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Turns.
 
-use super::{condition, each, field, purpose, reply};
+use super::{condition, each, ending, fault, field, item, purpose, reply};
 use crate::document::{Fields, Node, Problems};
 use crate::script::model::{Purpose, Reply, Turn};
 
@@ -47,7 +47,14 @@ fn turn(
         each(items, |_, item| condition::guard(item, problems))
     });
     let items = reply::items(fields, problems);
-    let ending = reply::ending(fields.optional("ending"), problems);
+    let ending = ending::ending(fields.optional("ending"), problems);
+    let end_turn = field(fields.optional("end_turn"), None, |node| {
+        problems.boolean(node, "`end_turn`").map(Some)
+    });
+    let extra_events = field(fields.optional("extra_events"), Vec::new(), |node| {
+        item::extra_events(node, problems)
+    });
+    let faults = field(fields.optional("fault"), Vec::new(), |node| fault::faults(node, problems));
     let usage = reply::usage(fields.optional("usage"), problems);
     let headers = reply::headers(fields.optional("headers"), problems);
     Some(Turn {
@@ -55,6 +62,14 @@ fn turn(
         purpose: purpose?,
         guards: guards?,
         gate: gate?,
-        reply: Reply { items: items?, ending: ending?, usage: usage?, headers: headers? },
+        faults: faults?,
+        reply: Reply {
+            items: items?,
+            ending: ending?,
+            usage: usage?,
+            headers: headers?,
+            end_turn: end_turn?,
+            extra_events: extra_events?,
+        },
     })
 }

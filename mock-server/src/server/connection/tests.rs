@@ -4,11 +4,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 
 use super::*;
 use crate::gate::Gates;
+use crate::journal::JournalLimits;
 use crate::script::{Reply, Script};
+use crate::server::state::State;
 
 /// A stream that remembers what each write took.
 struct Recording {
@@ -61,12 +63,20 @@ impl AsyncWrite for Recording {
     }
 }
 
+impl Resettable for Recording {
+    fn reset_on_drop(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 async fn writes(reply: Reply, body: &str) -> Vec<String> {
-    let state = Arc::new(State::new(Script::of([reply]), Gates::default()).unwrap());
+    let limits = JournalLimits::default();
+    let state = State::new(Script::of([reply]), Gates::default(), limits.clone()).unwrap();
+    let sessions = Arc::new(Sessions::new(String::new(), Arc::new(state), limits, None));
     let (mut client, inner) = tokio::io::duplex(1024 * 1024);
     let writes = Arc::new(Mutex::new(Vec::new()));
     let recording = Recording { inner, writes: Arc::clone(&writes) };
-    let serving = tokio::spawn(serve(recording, state));
+    let serving = tokio::spawn(serve(recording, sessions));
 
     let length = body.len();
     let request = format!(

@@ -6,7 +6,7 @@ use super::message::{self, Part, ToolCall};
 use super::usage::write_usage;
 use crate::script::Reply;
 use crate::wire::clock::CREATED_AT;
-use crate::wire::json::{Object, write_list, write_text};
+use crate::wire::json::{Object, write_list, write_text, write_value};
 use crate::wire::{Ids, Request, Wire};
 
 /// The reply as one completion object.
@@ -21,7 +21,7 @@ pub(in crate::wire) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> 
                 .number("index", 0_u64)
                 .object("message", |object| write_message(object, &parts))
                 .raw("logprobs", "null")
-                .text("finish_reason", message::finish_reason(reply.ending, &parts))
+                .text("finish_reason", message::finish_reason(&reply.ending, &parts))
                 .end();
             buffer.push(b']');
         })
@@ -50,8 +50,13 @@ fn write_message<'b>(object: Object<'b>, parts: &[Part<'_>]) -> Object<'b> {
             None => buffer.extend_from_slice(b"null"),
         })
         .optional_text("reasoning_content", message::reasoning(parts).as_deref())
-        .raw("refusal", "null")
-        .raw("annotations", "[]");
+        .with("refusal", |buffer| match message::refusal(parts) {
+            Some(text) => write_text(buffer, &text),
+            None => buffer.extend_from_slice(b"null"),
+        })
+        .with("annotations", |buffer| {
+            write_list(buffer, message::annotations(parts), write_value);
+        });
     let mut calls = message::calls(parts).peekable();
     if calls.peek().is_none() {
         return object;

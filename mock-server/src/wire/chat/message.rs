@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::script::{Call, CallPayload, Ending, Item, Reply};
+use serde_json::Value;
+
+use crate::script::{self, Call, CallPayload, Ending, Item, Reply};
 use crate::wire::json::map_text;
 use crate::wire::{Ids, Wire};
 
@@ -16,6 +18,10 @@ pub(super) enum Part<'r> {
     Reasoning(Cow<'r, str>),
     /// More of the content.
     Content(Cow<'r, str>),
+    /// Notes on the content.
+    Annotations(&'r [Value]),
+    /// More of what is said in refusal.
+    Refusal(Cow<'r, str>),
     /// One more call.
     Call(ToolCall<'r>),
 }
@@ -62,45 +68,78 @@ impl Payload<'_> {
     }
 }
 
-/// The parts of a reply, in order.
+/// The parts of a reply, in order. Items that this wire has no place for were refused before.
 pub(super) fn parts(reply: &Reply, ids: Ids) -> Vec<Part<'_>> {
-    let mut parts = Vec::with_capacity(reply.items.len());
-    let (mut reasoning, mut content, mut calls) = (false, false, 0);
+    let mut parts = Parts { all: Vec::with_capacity(reply.items.len()), ..Parts::default() };
     for (index, item) in reply.items.iter().enumerate() {
         match item {
-            Item::Reasoning { summary, .. } => {
-                for text in summary {
-                    let text = continued(std::mem::replace(&mut reasoning, true), text);
-                    parts.push(Part::Reasoning(text));
+            Item::Reasoning { summary, content, .. } => {
+                summary.iter().chain(content).for_each(|text| parts.reasoning(text));
+            }
+            Item::Message { text, .. } => parts.content(text),
+            Item::Parts { parts: scripted, .. } => {
+                for part in scripted {
+                    match part {
+                        script::Part::Text { text, annotations } => {
+                            parts.content(text);
+                            if !annotations.is_empty() {
+                                parts.all.push(Part::Annotations(annotations));
+                            }
+                        }
+                        script::Part::Refusal(text) => parts.refusal(text),
+                    }
                 }
             }
-            Item::Message { text, .. } => {
-                let text = continued(std::mem::replace(&mut content, true), text);
-                parts.push(Part::Content(text));
-            }
-            Item::Call(call) => {
-                let id = ids.call(Wire::Chat, call, index);
-                parts.push(Part::Call(ToolCall {
-                    index: calls,
-                    id,
-                    name: &call.name,
-                    payload: payload(call),
-                }));
-                calls += 1;
-            }
+            Item::Call(call) => parts.call(call, ids.call(Wire::Chat, call, index)),
+            Item::LocalShell(_) | Item::WebSearch(_) | Item::Compaction { .. } | Item::Raw(_) => {}
         }
     }
-    parts
+    parts.all
 }
 
-/// Why the model stopped.
-pub(super) fn finish_reason(ending: Ending, parts: &[Part<'_>]) -> &'static str {
+/// The parts so far, and what there is of each kind.
+#[derive(Default)]
+struct Parts<'r> {
+    all: Vec<Part<'r>>,
+    has_reasoning: bool,
+    has_content: bool,
+    has_refusal: bool,
+    calls: u64,
+}
+
+impl<'r> Parts<'r> {
+    fn reasoning(&mut self, text: &'r str) {
+        let text = continued(std::mem::replace(&mut self.has_reasoning, true), text);
+        self.all.push(Part::Reasoning(text));
+    }
+
+    fn content(&mut self, text: &'r str) {
+        let text = continued(std::mem::replace(&mut self.has_content, true), text);
+        self.all.push(Part::Content(text));
+    }
+
+    fn refusal(&mut self, text: &'r str) {
+        let text = continued(std::mem::replace(&mut self.has_refusal, true), text);
+        self.all.push(Part::Refusal(text));
+    }
+
+    fn call(&mut self, call: &'r Call, id: Cow<'r, str>) {
+        let (index, name, payload) = (self.calls, call.name.as_str(), payload(call));
+        self.all.push(Part::Call(ToolCall { index, id, name, payload }));
+        self.calls += 1;
+    }
+}
+
+/// Why the model stopped. A reply that fails has no such reason.
+pub(super) fn finish_reason<'r>(ending: &'r Ending, parts: &[Part<'_>]) -> &'r str {
     let has_call = parts.iter().any(|part| matches!(part, Part::Call(_)));
     match ending {
         Ending::Complete if has_call => "tool_calls",
-        Ending::Complete => "stop",
+        Ending::Complete | Ending::StopSequence(_) => "stop",
         Ending::Length => "length",
         Ending::Filtered => "content_filter",
+        Ending::Reason(reason) => reason,
+        Ending::Failed(_) | Ending::Error { .. } => "error",
     }
 }
 
@@ -108,7 +147,7 @@ pub(super) fn finish_reason(ending: Ending, parts: &[Part<'_>]) -> &'static str 
 pub(super) fn content(parts: &[Part<'_>]) -> Option<String> {
     joined(parts, |part| match part {
         Part::Content(text) => Some(text),
-        Part::Reasoning(_) | Part::Call(_) => None,
+        _ => None,
     })
 }
 
@@ -116,15 +155,36 @@ pub(super) fn content(parts: &[Part<'_>]) -> Option<String> {
 pub(super) fn reasoning(parts: &[Part<'_>]) -> Option<String> {
     joined(parts, |part| match part {
         Part::Reasoning(text) => Some(text),
-        Part::Content(_) | Part::Call(_) => None,
+        _ => None,
     })
+}
+
+/// What is said in refusal, if anything is.
+pub(super) fn refusal(parts: &[Part<'_>]) -> Option<String> {
+    joined(parts, |part| match part {
+        Part::Refusal(text) => Some(text),
+        _ => None,
+    })
+}
+
+/// The notes on the content, in order.
+pub(super) fn annotations<'p, 'r: 'p>(
+    parts: &'p [Part<'r>],
+) -> impl Iterator<Item = &'r Value> + 'p {
+    let of_part = |part: &'p Part<'r>| -> &'r [Value] {
+        match part {
+            Part::Annotations(annotations) => annotations,
+            _ => &[],
+        }
+    };
+    parts.iter().flat_map(of_part)
 }
 
 /// The calls, in order.
 pub(super) fn calls<'p, 'r>(parts: &'p [Part<'r>]) -> impl Iterator<Item = &'p ToolCall<'r>> {
     parts.iter().filter_map(|part| match part {
         Part::Call(call) => Some(call),
-        Part::Reasoning(_) | Part::Content(_) => None,
+        _ => None,
     })
 }
 

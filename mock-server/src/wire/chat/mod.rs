@@ -4,7 +4,7 @@
 //! `reasoning_content` as `DeepSeek`, Qwen, Kimi and vLLM have it.
 //!
 //! The wire has one message where a reply may have many items: texts are put together with a blank
-//! line between them, and so is reasoning. What it has no place for is not sent: opaque reasoning
+//! line between them, and so are reasoning and refusals; annotations stand as they are scripted. What it has no place for is not sent: opaque reasoning
 //! content, phases and namespaces.
 
 mod completion;

@@ -1,15 +1,15 @@
 //! The chunks of a reply.
 //!
 //! The first names the role; then each part in its pieces; then the finish reason; then the usage,
-//! if the request asks for it.
+//! if the request asks for it. A reply that fails ends with an error instead.
 
 use bytes::Bytes;
 
 use super::completion::write_head;
 use super::message::{self, Part, ToolCall};
 use super::usage::write_usage;
-use crate::script::{Reply, Usage};
-use crate::wire::json::Object;
+use crate::script::{Failure, Reply, Usage};
+use crate::wire::json::{Object, write_list, write_value};
 use crate::wire::pieces::pieces;
 use crate::wire::sse::EventWriter;
 use crate::wire::{Ids, Request, Wire};
@@ -31,10 +31,20 @@ pub(in crate::wire) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) ->
         match part {
             Part::Reasoning(text) => chunks.texts("reasoning_content", text),
             Part::Content(text) => chunks.texts("content", text),
+            Part::Refusal(text) => chunks.texts("refusal", text),
+            Part::Annotations(annotations) => chunks.delta(|delta| {
+                delta.with("annotations", |buffer| {
+                    write_list(buffer, *annotations, write_value);
+                })
+            }),
             Part::Call(call) => chunks.call(call),
         }
     }
-    chunks.end(message::finish_reason(reply.ending, &parts));
+    if let Some(failure) = reply.ending.failure() {
+        chunks.error(failure);
+        return chunks.writer.finish();
+    }
+    chunks.end(message::finish_reason(&reply.ending, &parts));
     if chunks.has_usage {
         chunks.usage(reply.usage);
     }
@@ -114,6 +124,21 @@ impl Chunks<'_> {
                 buffer.push(b']');
             });
             if has_usage { chunk.raw("usage", "null") } else { chunk }
+        });
+    }
+
+    /// The error that breaks the stream off: no end and no terminator follow it.
+    fn error(&mut self, failure: &Failure) {
+        let Failure { code, message, kind, .. } = failure;
+        let kind = kind.as_deref().unwrap_or("server_error");
+        self.writer.data(|object| {
+            object.object("error", |error| {
+                error
+                    .text("message", message)
+                    .text("type", kind)
+                    .raw("param", "null")
+                    .text("code", code)
+            })
         });
     }
 

@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::block::{self, Block};
 use super::usage::{write_counts, write_usage};
-use crate::script::{Ending, Reply, Usage};
-use crate::wire::json::{Object, write_list};
+use crate::script::{Ending, Item, Reply, Usage};
+use crate::wire::json::{Object, write_list, write_text};
 use crate::wire::{Ids, Request, Wire};
 
 /// The reply as one message object.
@@ -19,9 +19,9 @@ pub(in crate::wire) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> 
                 block.write_finished(Object::begin(buffer)).end();
             });
         })
-        .text("stop_reason", stop_reason(reply.ending, &blocks))
-        .raw("stop_sequence", "null")
-        .object("usage", |object| write_usage(object, reply.usage))
+        .text("stop_reason", stop_reason(reply, &blocks))
+        .with("stop_sequence", |buffer| write_stop_sequence(buffer, &reply.ending))
+        .object("usage", |object| write_searches(write_usage(object, reply.usage), &blocks))
         .end();
     Bytes::from(body)
 }
@@ -47,22 +47,44 @@ pub(super) fn write_end<'b>(object: Object<'b>, reply: &Reply, blocks: &[Block<'
     object
         .object("delta", |delta| {
             delta
-                .text("stop_reason", stop_reason(reply.ending, blocks))
-                .raw("stop_sequence", "null")
+                .text("stop_reason", stop_reason(reply, blocks))
+                .with("stop_sequence", |buffer| write_stop_sequence(buffer, &reply.ending))
         })
-        .object("usage", |object| write_counts(object, reply.usage))
+        .object("usage", |object| write_searches(write_counts(object, reply.usage), blocks))
 }
 
 fn write_head<'b>(object: Object<'b>, id: &str, model: &str) -> Object<'b> {
     object.text("id", id).text("type", "message").text("role", "assistant").text("model", model)
 }
 
-/// Why the model stopped.
-fn stop_reason(ending: Ending, blocks: &[Block<'_>]) -> &'static str {
-    match ending {
+/// Writes how many searches the server made, if it made any.
+fn write_searches<'b>(object: Object<'b>, blocks: &[Block<'_>]) -> Object<'b> {
+    let searches = blocks.iter().filter(|block| block.is_search()).count() as u64;
+    if searches == 0 {
+        return object;
+    }
+    object.object("server_tool_use", |object| {
+        object.number("web_search_requests", searches).number("web_fetch_requests", 0_u64)
+    })
+}
+
+/// Why the model stopped. A reply that fails has no such reason.
+fn stop_reason<'r>(reply: &'r Reply, blocks: &[Block<'_>]) -> &'r str {
+    match &reply.ending {
         Ending::Complete if blocks.iter().any(Block::is_call) => "tool_use",
+        Ending::Complete if reply.items.iter().any(Item::refuses) => "refusal",
         Ending::Complete => "end_turn",
         Ending::Length => "max_tokens",
         Ending::Filtered => "refusal",
+        Ending::Reason(reason) => reason,
+        Ending::StopSequence(_) => "stop_sequence",
+        Ending::Failed(_) | Ending::Error { .. } => "error",
+    }
+}
+
+fn write_stop_sequence(buffer: &mut Vec<u8>, ending: &Ending) {
+    match ending {
+        Ending::StopSequence(text) => write_text(buffer, text),
+        _ => buffer.extend_from_slice(b"null"),
     }
 }

@@ -6,9 +6,12 @@
 //! | item | block |
 //! | --- | --- |
 //! | text | `text` |
+//! | parts | one `text` each; annotations are its citations, and a refusal has the stop reason say so |
+//! | search | `server_tool_use` and `web_search_tool_result` |
+//! | raw item | the block as it stands, whole at its start |
 //! | call | `tool_use`; free-form input, which the wire does not have, stands under the key `input` |
-//! | reasoning with a summary | `thinking`: the summary's texts with a blank line between them; the opaque content is the signature |
-//! | reasoning without a summary | `redacted_thinking` if there is opaque content, else a `thinking` block that is empty |
+//! | reasoning with texts | `thinking`: the texts with a blank line between them; the opaque content is the signature |
+//! | reasoning without texts | `redacted_thinking` if there is opaque content, else a `thinking` block that is empty |
 //!
 //! A thinking block always has a signature: where none is scripted, one is made like an id. In a
 //! whole message, call arguments that are no JSON stand as a string.

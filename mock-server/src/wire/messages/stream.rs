@@ -1,13 +1,15 @@
 //! The event sequence of a reply.
 //!
 //! One block after another: start, its deltas, stop. Between `message_start`, which carries the
-//! message without content, and `message_delta`, which says why it ended.
+//! message without content, and `message_delta`, which says why it ended; or an `error` event at the
+//! end, without that.
 
 use bytes::Bytes;
 
 use super::block::{self, Block};
 use super::message;
-use crate::script::Reply;
+use crate::script::{Failure, Reply};
+use crate::wire::json::write_value;
 use crate::wire::pieces::pieces;
 use crate::wire::sse::EventWriter;
 use crate::wire::{Ids, Request, Wire};
@@ -23,6 +25,7 @@ pub(in crate::wire) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) ->
             message::write_started(object, &id, request.model(), reply.usage)
         })
     });
+    let closed = blocks.len() - usize::from(reply.ending.leaves_unfinished() && !blocks.is_empty());
     for (index, block) in (0_u64..).zip(&blocks) {
         writer.unnumbered_event("content_block_start", |event| {
             event
@@ -33,14 +36,30 @@ pub(in crate::wire) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) ->
             ping(&mut writer);
         }
         deltas(&mut writer, index, block);
-        writer.unnumbered_event("content_block_stop", |event| event.number("index", index));
+        if index < closed as u64 {
+            writer.unnumbered_event("content_block_stop", |event| event.number("index", index));
+        }
     }
     if blocks.is_empty() {
         ping(&mut writer);
     }
+    if let Some(failure) = reply.ending.failure() {
+        error(&mut writer, failure, ids);
+        return writer.finish();
+    }
     writer.unnumbered_event("message_delta", |event| message::write_end(event, reply, &blocks));
     writer.unnumbered_event("message_stop", |event| event);
     writer.finish()
+}
+
+/// The error that breaks the stream off. This wire has no codes.
+fn error(writer: &mut EventWriter, failure: &Failure, ids: Ids) {
+    let kind = failure.kind.as_deref().unwrap_or("api_error");
+    writer.unnumbered_event("error", |event| {
+        event
+            .object("error", |error| error.text("type", kind).text("message", &failure.message))
+            .text("request_id", &ids.request())
+    });
 }
 
 /// The API pings right after its first block has started.
@@ -57,13 +76,24 @@ fn deltas(writer: &mut EventWriter, index: u64, block: &Block<'_>) {
         });
     };
     match block {
-        Block::Text(text) => pieces(text).for_each(|piece| delta("text_delta", "text", piece)),
+        Block::Text { text, citations } => {
+            pieces(text).for_each(|piece| delta("text_delta", "text", piece));
+            for citation in *citations {
+                writer.unnumbered_event("content_block_delta", |event| {
+                    event.number("index", index).object("delta", |delta| {
+                        delta
+                            .text("type", "citations_delta")
+                            .with("citation", |buffer| write_value(buffer, citation))
+                    })
+                });
+            }
+        }
         Block::Thinking { thinking, signature } => {
             pieces(thinking).for_each(|piece| delta("thinking_delta", "thinking", piece));
             delta("signature_delta", "signature", signature);
         }
         // It came whole with its start.
-        Block::RedactedThinking(_) => {}
+        Block::RedactedThinking(_) | Block::SearchResults { .. } | Block::Raw(_) => {}
         Block::ToolUse { input, .. } => {
             // The API begins with an empty piece.
             let pieces = std::iter::once("").chain(pieces(input));

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::script::{Call, CallPayload, Ending, Item, Reply};
-use crate::wire::json::{Object, map_text, write_list};
+use serde_json::{Map, Value};
+
+use super::part::{ContentPart, write_summary};
+use crate::script::{Call, CallPayload, Ending, Item, LocalShell, Reply, WebSearch};
+use crate::wire::json::{Object, map_text, write_list, write_map, write_text, write_value};
 use crate::wire::{Ids, Wire};
 
 /// A scripted item with its ids.
@@ -16,10 +19,14 @@ pub(super) struct Output<'r> {
 /// What the item holds.
 #[derive(Debug)]
 pub(super) enum Content<'r> {
-    Message { text: &'r str, phase: Option<&'r str> },
+    Message { parts: Vec<ContentPart<'r>>, phase: Option<&'r str> },
     FunctionCall(Called<'r>),
     CustomToolCall(Called<'r>),
-    Reasoning { summary: &'r [String], encrypted_content: Option<&'r str> },
+    LocalShell { call: &'r LocalShell, call_id: Cow<'r, str> },
+    WebSearch(&'r WebSearch),
+    Reasoning { summary: &'r [String], parts: Vec<ContentPart<'r>>, opaque: Option<&'r str> },
+    Compaction(Cow<'r, str>),
+    Raw(&'r Map<String, Value>),
 }
 
 /// A call's fields; the payload is the arguments or the input, as text.
@@ -59,29 +66,31 @@ impl<'r> Output<'r> {
 
     fn new(item: &'r Item, ids: Ids, index: usize) -> Self {
         let content = match item {
-            Item::Message { text, phase } => Content::Message { text, phase: phase.as_deref() },
-            Item::Reasoning { summary, encrypted_content } => {
-                Content::Reasoning { summary, encrypted_content: encrypted_content.as_deref() }
+            Item::Message { text, phase } => {
+                Content::Message { parts: vec![ContentPart::text(text)], phase: phase.as_deref() }
             }
-            Item::Call(call) => {
-                let called = |payload| Called {
-                    name: &call.name,
-                    namespace: call.namespace.as_deref(),
-                    call_id: ids.call(Wire::Responses, call, index),
-                    payload,
-                };
-                match call {
-                    Call { payload: CallPayload::Arguments(arguments), .. } => {
-                        Content::FunctionCall(called(map_text(arguments).into()))
-                    }
-                    Call { payload: CallPayload::RawArguments(text), .. } => {
-                        Content::FunctionCall(called(text.into()))
-                    }
-                    Call { payload: CallPayload::Input(text), .. } => {
-                        Content::CustomToolCall(called(text.into()))
-                    }
-                }
+            Item::Parts { parts, phase } => Content::Message {
+                parts: parts.iter().map(ContentPart::of).collect(),
+                phase: phase.as_deref(),
+            },
+            Item::Reasoning { summary, content, encrypted_content } => Content::Reasoning {
+                summary,
+                parts: content.iter().map(|text| ContentPart::Reasoning(text)).collect(),
+                opaque: encrypted_content.as_deref(),
+            },
+            Item::LocalShell(call) => Content::LocalShell {
+                call,
+                call_id: ids.call_id(Wire::Responses, call.call_id.as_deref(), index),
+            },
+            Item::WebSearch(search) => Content::WebSearch(search),
+            Item::Compaction { encrypted_content: Some(opaque) } => {
+                Content::Compaction(opaque.into())
             }
+            Item::Compaction { encrypted_content: None } => {
+                Content::Compaction(ids.item("opaque", index).into())
+            }
+            Item::Raw(item) => Content::Raw(item),
+            Item::Call(call) => Content::call(call, ids, index),
         };
         Self { id: ids.item(content.id_prefix(), index), content }
     }
@@ -91,12 +100,17 @@ impl<'r> Output<'r> {
         self.write(Status::InProgress)
     }
 
-    /// The items as `output_item.done` and the response's `output` show them.
-    pub(super) fn finished(items: &[Self], ending: Ending) -> Vec<Vec<u8>> {
+    /// The items as `output_item.done` and the response's `output` show them; one that stays
+    /// without its end is not among them.
+    pub(super) fn finished(items: &[Self], ending: &Ending) -> Vec<Vec<u8>> {
         let last = items.len().wrapping_sub(1);
-        let status = |index| match ending {
-            Ending::Length | Ending::Filtered if index == last => Status::Incomplete,
-            Ending::Complete | Ending::Length | Ending::Filtered => Status::Completed,
+        let items = match items {
+            [closed @ .., _] if ending.leaves_unfinished() => closed,
+            all => all,
+        };
+        let status = |index| {
+            let is_cut = ending.cuts_short() && index == last;
+            if is_cut { Status::Incomplete } else { Status::Completed }
         };
         items.iter().enumerate().map(|(index, item)| item.write(status(index))).collect()
     }
@@ -104,50 +118,117 @@ impl<'r> Output<'r> {
     fn write(&self, status: Status) -> Vec<u8> {
         let mut buffer = Vec::with_capacity(256);
         let done = status != Status::InProgress;
+        if let Content::Raw(item) = &self.content {
+            write_map(&mut buffer, item);
+            return buffer;
+        }
         let object =
             Object::begin(&mut buffer).text("type", self.content.type_name()).text("id", &self.id);
         match &self.content {
-            Content::Message { text, phase } => object
+            Content::Message { parts, phase } => object
                 .text("status", status.name())
                 .text("role", "assistant")
-                .with("content", |buffer| {
-                    write_list(buffer, done.then_some(*text), |buffer, text| {
-                        text_part(Object::begin(buffer), text).end();
-                    });
-                })
+                .with("content", |buffer| write_parts(buffer, parts, done))
                 .optional_text("phase", *phase),
             Content::FunctionCall(call) => call.write(object, status, "arguments"),
             Content::CustomToolCall(call) => call.write(object, status, "input"),
-            Content::Reasoning { summary, encrypted_content } => object
-                .with("summary", |buffer| {
-                    let summary = if done { *summary } else { &[] };
-                    write_list(buffer, summary, |buffer, text| {
-                        summary_part(Object::begin(buffer), text).end();
+            Content::LocalShell { call, call_id } => object
+                .text("status", status.name())
+                .text("call_id", call_id)
+                .object("action", |action| write_shell(action, call)),
+            Content::WebSearch(search) => object
+                .text("status", status.name())
+                .object("action", |action| write_search(action, search)),
+            Content::Reasoning { summary, parts, opaque } => {
+                let object = object.with("summary", |buffer| {
+                    write_list(buffer, if done { *summary } else { &[] }, |buffer, text| {
+                        write_summary(Object::begin(buffer), text).end();
                     });
-                })
-                .optional_text("encrypted_content", encrypted_content.filter(|_| done)),
+                });
+                let object = match parts.as_slice() {
+                    [] => object,
+                    parts => object.with("content", |buffer| write_parts(buffer, parts, done)),
+                };
+                object.optional_text("encrypted_content", opaque.filter(|_| done))
+            }
+            Content::Compaction(opaque) => object.text("encrypted_content", opaque),
+            // Written above.
+            Content::Raw(_) => object,
         }
         .end();
         buffer
     }
 }
 
-impl Content<'_> {
-    fn type_name(&self) -> &'static str {
-        match self {
-            Self::Message { .. } => "message",
-            Self::FunctionCall(_) => "function_call",
-            Self::CustomToolCall(_) => "custom_tool_call",
-            Self::Reasoning { .. } => "reasoning",
+fn write_parts(buffer: &mut Vec<u8>, parts: &[ContentPart<'_>], done: bool) {
+    write_list(buffer, if done { parts } else { &[] }, |buffer, part| {
+        part.write_finished(Object::begin(buffer)).end();
+    });
+}
+
+/// Writes the action of a shell call. The environment is always there.
+fn write_shell<'b>(action: Object<'b>, call: &LocalShell) -> Object<'b> {
+    let action = action.text("type", "exec").with("command", |buffer| {
+        write_list(buffer, &call.command, |buffer, word| write_text(buffer, word));
+    });
+    let action = if call.more.contains_key("env") { action } else { action.raw("env", "{}") };
+    call.more.iter().fold(action, |action, (key, value)| {
+        action.escaped(key, |buffer| write_value(buffer, value))
+    })
+}
+
+/// Writes the action of a search.
+fn write_search<'b>(action: Object<'b>, search: &WebSearch) -> Object<'b> {
+    action
+        .text("type", "search")
+        .text("query", &search.query)
+        .with("queries", |buffer| {
+            write_list(buffer, [&search.query], |buffer, query| write_text(buffer, query));
+        })
+        .with("sources", |buffer| {
+            write_list(buffer, &search.results, |buffer, result| {
+                Object::begin(buffer).text("type", "url").text("url", &result.url).end();
+            });
+        })
+}
+
+impl<'r> Content<'r> {
+    fn call(call: &'r Call, ids: Ids, index: usize) -> Self {
+        let called = |payload| Called {
+            name: &call.name,
+            namespace: call.namespace.as_deref(),
+            call_id: ids.call(Wire::Responses, call, index),
+            payload,
+        };
+        match &call.payload {
+            CallPayload::Arguments(arguments) => {
+                Self::FunctionCall(called(map_text(arguments).into()))
+            }
+            CallPayload::RawArguments(text) => Self::FunctionCall(called(text.into())),
+            CallPayload::Input(text) => Self::CustomToolCall(called(text.into())),
         }
     }
 
+    /// The native type. A raw item names its own.
+    fn type_name(&self) -> &'static str {
+        self.names().0
+    }
+
     fn id_prefix(&self) -> &'static str {
+        self.names().1
+    }
+
+    /// The type and the prefix of its ids.
+    fn names(&self) -> (&'static str, &'static str) {
         match self {
-            Self::Message { .. } => "msg",
-            Self::FunctionCall(_) => "fc",
-            Self::CustomToolCall(_) => "ctc",
-            Self::Reasoning { .. } => "rs",
+            Self::Message { .. } => ("message", "msg"),
+            Self::FunctionCall(_) => ("function_call", "fc"),
+            Self::CustomToolCall(_) => ("custom_tool_call", "ctc"),
+            Self::LocalShell { .. } => ("local_shell_call", "lsh"),
+            Self::WebSearch(_) => ("web_search_call", "ws"),
+            Self::Reasoning { .. } => ("reasoning", "rs"),
+            Self::Compaction(_) => ("compaction", "cmp"),
+            Self::Raw(_) => ("", "item"),
         }
     }
 }
@@ -162,18 +243,4 @@ impl Called<'_> {
             .text("call_id", &self.call_id)
             .text(payload_key, if done { &self.payload } else { "" })
     }
-}
-
-/// A text part of a message.
-pub(super) fn text_part<'b>(object: Object<'b>, text: &str) -> Object<'b> {
-    object
-        .text("type", "output_text")
-        .text("text", text)
-        .raw("annotations", "[]")
-        .raw("logprobs", "[]")
-}
-
-/// One text of a reasoning summary.
-pub(super) fn summary_part<'b>(object: Object<'b>, text: &str) -> Object<'b> {
-    object.text("type", "summary_text").text("text", text)
 }

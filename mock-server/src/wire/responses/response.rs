@@ -40,27 +40,50 @@ impl<'r> Snapshot<'r> {
                 .raw("incomplete_details", "null")
                 .raw("output", "[]")
                 .raw("usage", "null"),
-            Some((output, reply)) => write_end(object, reply.ending)
-                .with("output", |buffer| {
+            Some((output, reply)) => {
+                let object = write_end(object, &reply.ending).with("output", |buffer| {
                     write_list(buffer, output, |buffer, item| buffer.extend_from_slice(item));
-                })
-                .object("usage", |object| write_usage(object, reply.usage)),
+                });
+                let object = match reply.ending.failure() {
+                    None => object.object("usage", |object| write_usage(object, reply.usage)),
+                    // What failed has counted nothing.
+                    Some(_) => object.raw("usage", "null"),
+                };
+                match reply.end_turn {
+                    Some(end_turn) => object.raw("end_turn", end_turn.to_string()),
+                    None => object,
+                }
+            }
         };
         object.end_with(&echo.fields);
     }
 }
 
-fn write_end(object: Object<'_>, ending: Ending) -> Object<'_> {
+fn write_end<'b>(object: Object<'b>, ending: &Ending) -> Object<'b> {
     let reason = match ending {
-        Ending::Complete => {
+        // A stop sequence does not come over this wire: the reply is refused before.
+        Ending::Complete | Ending::StopSequence(_) => {
             return object
                 .number("completed_at", CREATED_AT)
                 .text("status", "completed")
                 .raw("error", "null")
                 .raw("incomplete_details", "null");
         }
+        Ending::Failed(failure) | Ending::Error { failure, .. } => {
+            return object
+                .raw("completed_at", "null")
+                .text("status", "failed")
+                .object("error", |error| {
+                    error
+                        .text("code", &failure.code)
+                        .text("message", &failure.message)
+                        .optional_text("type", failure.kind.as_deref())
+                })
+                .raw("incomplete_details", "null");
+        }
         Ending::Length => "max_output_tokens",
         Ending::Filtered => "content_filter",
+        Ending::Reason(reason) => reason,
     };
     object
         .raw("completed_at", "null")
