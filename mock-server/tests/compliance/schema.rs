@@ -218,8 +218,12 @@ pub(crate) fn event(event: &Value) -> Vec<String> {
     let at = kind;
     fields(&mut found, at, event, &[("sequence_number", Kind::Integer)]);
     let own: Fields = match kind {
-        "response.created" | "response.in_progress" | "response.queued" | "response.completed"
-        | "response.incomplete" | "response.failed" => {
+        "response.created"
+        | "response.in_progress"
+        | "response.queued"
+        | "response.completed"
+        | "response.incomplete"
+        | "response.failed" => {
             response_at(&mut found, at, &event["response"]);
             WHOLE
         }
