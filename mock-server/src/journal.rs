@@ -24,6 +24,7 @@ pub use counts::Counts;
 pub use limits::{JournalLimits, Missing};
 
 use crate::script::{Fault, Purpose};
+use crate::validate::Refusal;
 use crate::wire::Wire;
 use store::Store;
 
@@ -123,8 +124,14 @@ pub struct ModelExchange {
     /// The body as JSON; `None` when it could not be parsed (the outcome is then
     /// [`Outcome::Malformed`]).
     pub json: Option<Arc<Value>>,
+    /// The body as the model reads it: [`json`](Self::json) without what the provider loses.
+    pub effective: Option<Arc<Value>>,
+    /// What the provider lost of the body without a word to the client.
+    pub dropped: Vec<Dropped>,
     /// What was answered.
     pub outcome: Outcome,
+    /// How the answer began; `None` as long as it has not, and when it waits for a gate.
+    pub answer: Option<Answer>,
     /// How far the answer got.
     pub delivery: Delivery,
     /// The fault that the answer has.
@@ -138,6 +145,25 @@ pub struct Applied {
     pub attempt: u64,
     /// The fault.
     pub fault: Fault,
+}
+
+/// A message that the provider lost: the model never reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Where it stands in the body, as a JSON pointer (RFC 6901).
+    pub pointer: String,
+    /// Its role.
+    pub role: String,
+}
+
+/// How an answer began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// How long the client was asked to wait before it comes again (`retry-after-ms` or
+    /// `retry-after`).
+    pub retry_after: Option<Duration>,
 }
 
 /// What the server did with a model request.
@@ -179,6 +205,8 @@ pub enum Outcome {
         /// What does not fit.
         reason: String,
     },
+    /// The request breaks a rule of the service that is played. It took no turn.
+    Refused(Refusal),
     /// The body could not be read as a request of this wire.
     Malformed {
         /// Why.
@@ -209,7 +237,7 @@ pub enum Delivery {
     Complete,
     /// The client went away first.
     Abandoned,
-    /// A fault cut it off.
+    /// The server ended it before its end, as the script says.
     Cut,
 }
 
@@ -269,6 +297,12 @@ impl Journal {
     /// Changes what was answered to exchange `number`: known only when the answer was written.
     pub(crate) fn set_outcome(&self, number: u64, outcome: Outcome) {
         self.lock().set_outcome(number, outcome);
+        self.touch();
+    }
+
+    /// Notes how the answer of exchange `number` began.
+    pub(crate) fn set_answer(&self, number: u64, answer: Answer) {
+        self.lock().set_answer(number, answer);
         self.touch();
     }
 

@@ -102,12 +102,15 @@
 //! a long run. [`record`] writes a script from what a real service says.
 
 pub mod capture;
+pub mod client_verdict;
 pub mod document;
 mod fault;
 pub mod gate;
 pub mod journal;
+pub mod provider;
 pub mod record;
 pub mod script;
 pub mod serve;
 pub mod server;
+pub mod validate;
 pub mod wire;

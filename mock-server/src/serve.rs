@@ -3,8 +3,10 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::Serialize;
+use serde_json::json;
 
-use crate::journal::{Counts, JournalLimits};
+use crate::client_verdict::{Thresholds, grade};
+use crate::journal::{Counts, Exchange, JournalLimits};
 use crate::script::Script;
 use crate::server::{Control, Mismatch, MockServer, Session, SessionKey, StartError, Token};
 
@@ -112,7 +114,8 @@ pub async fn serve(options: ServeOptions) -> Result<Serving, ServeError> {
     if !listen.ip().is_loopback() && token.is_none() {
         return Err(ServeError::NotLoopback { address: listen });
     }
-    let control = token.map_or_else(Control::open, Control::guarded);
+    let judge = |exchanges: &[Exchange]| json!(grade(exchanges, &Thresholds::default()));
+    let control = token.map_or_else(Control::open, Control::guarded).client_verdict(judge);
     let server = MockServer::builder(script)
         .address(listen)
         .journal(journal)

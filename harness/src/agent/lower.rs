@@ -4,6 +4,7 @@ use conform_mock_server::script::{
     Call, CallPayload, Condition, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
     WhenExhausted,
 };
+use conform_mock_server::validate::Validation;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -56,6 +57,9 @@ pub fn script(variant: &Variant, profile: &Profile, places: &Places) -> Result<S
         side_replies: side_replies(profile),
         pages: pages.collect(),
         when_exhausted: WhenExhausted::Refuse,
+        // The case judges the requests itself: a refusal would hide what comes after.
+        validation: Validation::none(),
+        provider: None,
     })
 }
 

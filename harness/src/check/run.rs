@@ -2,6 +2,7 @@
 
 use conform_mock_server::capture::{Authority, Segment};
 use conform_mock_server::journal::Outcome;
+use conform_mock_server::validate::RuleId;
 
 use crate::agent::profile::Profile;
 use crate::case::{Case, LateText, Origin, OriginSource, Variant};
@@ -151,7 +152,12 @@ pub(super) fn base_segment(request: &ModelRequest) -> Option<(usize, &Segment)> 
 
 /// Whether the mock could read the request.
 pub(super) fn is_readable(request: &ModelRequest) -> bool {
-    !matches!(request.outcome, Outcome::Malformed { .. })
+    match &request.outcome {
+        Outcome::Malformed { .. } => false,
+        // Of all refusals this one alone is about a body that is no JSON.
+        Outcome::Refused(refusal) => refusal.rule != RuleId::R35,
+        _ => true,
+    }
 }
 
 /// The first characters of a text, on one line of at most `limit`.

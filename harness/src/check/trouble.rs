@@ -118,6 +118,7 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
                 format!("does not offer the tool `{tool}` that {turn} calls")
             }
             Outcome::Unfit { turn, reason } => format!("cannot get {turn}: {reason}"),
+            Outcome::Refused(refusal) => format!("was refused by {refusal}"),
             Outcome::Malformed { reason } => format!("is malformed: {reason}"),
         };
         Some(format!("request {} {}", request.number, run.excerpt(&why)))

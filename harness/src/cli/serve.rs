@@ -4,11 +4,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use conform_mock_server::document::Source;
 use conform_mock_server::journal::JournalLimits;
-use conform_mock_server::script;
+use conform_mock_server::provider::Provider;
+use conform_mock_server::script::{self, Script};
 use conform_mock_server::serve::{ServeOptions, SessionSummary, Summary, serve};
 use conform_mock_server::server::Token;
+use conform_mock_server::validate::Base;
 
 use super::page::{counted, print};
 use super::signals::signals;
@@ -38,6 +41,24 @@ pub(crate) struct ServeArgs {
     /// Folder that takes what a journal cannot hold, until the server stops
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     journal_folder: PathBuf,
+    /// Refuse every request that the official services refuse (the default session)
+    #[arg(long)]
+    strict: bool,
+    /// Play this provider, in place of the script's (the default session)
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Provider::names()))]
+    provider: Option<String>,
+}
+
+impl ServeArgs {
+    /// Sets what the command line says of the service that is played.
+    fn play(&self, script: &mut Script) {
+        if self.strict {
+            script.validation.base = Some(Base::Strict);
+        }
+        if let Some(name) = &self.provider {
+            script.provider = Provider::named(name);
+        }
+    }
 }
 
 pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
@@ -45,13 +66,14 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
     let text = std::fs::read_to_string(&args.script).map_err(|error| {
         anyhow::anyhow!("cannot read the script {name}: {error}; check the path")
     })?;
-    let script = match script::load(&Source::new(name, text)) {
+    let mut script = match script::load(&Source::new(name, text)) {
         Ok(script) => script,
         Err(problems) => {
             say_problems(&problems);
             return Ok(Status::BadInput);
         }
     };
+    args.play(&mut script);
     let options = ServeOptions {
         listen: SocketAddr::new(args.listen, args.port),
         script,

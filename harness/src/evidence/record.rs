@@ -144,6 +144,7 @@ fn answer(outcome: &Outcome) -> String {
         }
         Outcome::Faulted { turn } => format!("the fault of {turn}: an HTTP error"),
         Outcome::Unfit { turn, reason } => format!("refused: {turn} cannot be given: {reason}"),
+        Outcome::Refused(refusal) => format!("refused: {refusal}"),
         Outcome::Malformed { reason } => format!("refused: malformed request: {reason}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Where the exchanges are: in memory, in a file, or gone.
 
 use super::spill::Spill;
-use super::{Counts, Delivery, Exchange, JournalLimits, Missing, Outcome, Route};
+use super::{Answer, Counts, Delivery, Exchange, JournalLimits, Missing, Outcome, Route};
 
 /// The exchanges and their figures.
 #[derive(Debug)]
@@ -74,6 +74,15 @@ impl Store {
         {
             self.counts.answered(&model.outcome, &outcome);
             model.outcome = outcome;
+        }
+    }
+
+    /// Notes how an answer began. Until it has ended, its exchange is in memory.
+    pub(super) fn set_answer(&mut self, number: u64, answer: Answer) {
+        if let Ok(index) = self.find(number)
+            && let Route::Model(model) = &mut self.recent[index].route
+        {
+            model.answer = Some(answer);
         }
     }
 

@@ -29,7 +29,19 @@ fn exchange(body: impl Into<Bytes>, route: Route) -> Exchange {
 fn model(outcome: Outcome, delivery: Delivery) -> Exchange {
     let json = Some(Arc::new(json!({"model": "m", "input": [1, -2, null, "ü"]})));
     let purpose = Purpose::new("title");
-    let model = ModelExchange { wire: Wire::Chat, purpose, json, outcome, delivery, applied: None };
+    let (effective, dropped, answer) = (json.clone(), Vec::new(), None);
+    let (wire, applied) = (Wire::Chat, None);
+    let model = ModelExchange {
+        wire,
+        purpose,
+        json,
+        effective,
+        dropped,
+        outcome,
+        answer,
+        delivery,
+        applied,
+    };
     exchange("{}", Route::Model(model))
 }
 

@@ -105,7 +105,9 @@ impl Scrubber {
                 }
                 Item::Call(call) => clean_call(call, &text),
                 Item::Parts { parts, phase: _ } => {
-                    parts.iter_mut().for_each(|part| clean_part(part, &text));
+                    for part in parts {
+                        clean_part(part, &text);
+                    }
                 }
                 Item::LocalShell(call) => {
                     for word in call.command.iter_mut().chain(&mut call.call_id) {

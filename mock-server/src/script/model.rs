@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 use super::ending::Ending;
 use super::fault::FaultRule;
 use super::item::{ExtraEvent, LocalShell, Part, WebSearch};
+use crate::provider::Provider;
+use crate::validate::Validation;
 
 /// Everything one mock server says to one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,6 +26,10 @@ pub struct Script {
     pub pages: IndexMap<String, Page>,
     /// What a main request gets when no turn is left.
     pub when_exhausted: WhenExhausted,
+    /// Which rules a request must keep.
+    pub validation: Validation,
+    /// The service that is played; the official one of each wire when absent.
+    pub provider: Option<Provider>,
 }
 
 /// What a main request gets when no turn is left.

@@ -1,6 +1,7 @@
 //! From one request to its answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -15,12 +16,14 @@ use super::lookup;
 use super::matching::Question;
 use super::reply_body::ReplyBody;
 use super::request_body::{self, BodyProblem, RequestBody};
-use super::routing::{Plan, Routed};
+use super::routing::{self, Plan, Routed};
 use super::state::{BODY_LIMIT, State};
 use super::stored;
 use crate::capture;
-use crate::journal::{Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::journal::{Answer, Delivery, Exchange, ModelExchange, Outcome, Route};
+use crate::provider::refusal_body;
 use crate::script::{Purpose, Reply};
+use crate::validate::Refusal;
 use crate::wire::{self, ApiError, Envelope, Ids, Wire, Written};
 
 /// Reads a request to its end, notes it in the journal and answers it.
@@ -35,8 +38,9 @@ pub(super) async fn answer(
     let body = request_body::read(body, &head.headers, BODY_LIMIT).await;
     let path = head.uri.path();
     match Endpoint::of(&head.method, path) {
-        Endpoint::Model(wire) => {
-            let (response, tracker) = model(state, &head, body, wire).await;
+        Endpoint::Model(wire) if state.speaks(wire) => {
+            let (mut response, tracker) = model(state, &head, body, wire).await;
+            begin(state, &mut response, tracker.exchange());
             response.map(|body| body.tracked(tracker, endings))
         }
         Endpoint::Models => lookup::models(state, &head, body),
@@ -56,7 +60,7 @@ pub(super) async fn answer(
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
             response
         }
-        Endpoint::Unknown => {
+        Endpoint::Model(_) | Endpoint::Unknown => {
             let number = record(state, &head, body.bytes, Route::Unknown);
             let message = format!("there is nothing at {} {path}", head.method);
             let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url");
@@ -98,10 +102,20 @@ async fn model(
 ) -> (Response<ReplyBody>, Tracker) {
     let json = match parse(&body) {
         Ok(json) => Arc::new(json),
-        Err(refusal) => return malformed(state, head, body.bytes, wire, None, &refusal),
+        // What cannot be decoded is no question of the body's own syntax.
+        Err(refusal) if body.problem.is_some() => {
+            return malformed(state, head, body.bytes, wire, None, &refusal);
+        }
+        Err(refusal) => {
+            let refusal = state.validator.not_json(wire, &head.headers, &refusal.message);
+            return invalid(state, head, body.bytes, wire, None, refusal);
+        }
     };
+    if let Some(refusal) = state.validator.check(wire, &head.headers, &json) {
+        return invalid(state, head, body.bytes, wire, Some(json), refusal);
+    }
     let request = match wire::Request::read(wire, &json) {
-        Ok(request) => request,
+        Ok(request) => request.with_usage(state.usage()),
         Err(refusal) => {
             return malformed(state, head, body.bytes, wire, Some(Arc::clone(&json)), &refusal);
         }
@@ -116,9 +130,9 @@ async fn model(
             }
             let is_faulted = applied.as_ref().is_some_and(|applied| applied.fault.status.is_some());
             if wire == Wire::Responses && !is_faulted {
-                state.store.keep(ids.response(wire), &json, reply, ids);
+                state.store.keep(ids.response(wire), &json, &reply, ids);
             }
-            let given = Given { reply, label: &label, ids, applied: applied.as_deref() };
+            let given = Given { reply: &reply, label: &label, ids, applied: applied.as_deref() };
             deliver(state, head, request, given, tracker).await
         }
     }
@@ -138,14 +152,12 @@ fn route<'s>(
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =
         queues.route(&state.script, &question, || capture::offered_tools(wire, json));
-    exchange.route = Route::Model(ModelExchange {
-        wire,
-        purpose,
-        json: Some(Arc::clone(json)),
-        outcome,
-        delivery: Delivery::Pending,
-        applied: plan.applied(),
-    });
+    if let Plan::Reply { reply, ids, .. } = &plan {
+        state.validator.remember(wire, json, reply, *ids);
+    }
+    let mut model = model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome);
+    model.applied = plan.applied();
+    exchange.route = Route::Model(model);
     let number = state.journal.append(exchange);
     drop(queues);
     (plan, Tracker::new(&state.journal, number))
@@ -159,17 +171,62 @@ fn malformed(
     json: Option<Arc<Value>>,
     refusal: &ApiError,
 ) -> (Response<ReplyBody>, Tracker) {
-    let route = Route::Model(ModelExchange {
-        wire,
-        purpose: Purpose::main(),
-        json,
-        outcome: Outcome::Malformed { reason: refusal.message.clone() },
-        delivery: Delivery::Pending,
-        applied: None,
-    });
+    let outcome = Outcome::Malformed { reason: refusal.message.clone() };
+    let route = Route::Model(model_exchange(state, wire, Purpose::main(), json, outcome));
     let number = record(state, head, body, route);
     let tracker = Tracker::new(&state.journal, number);
-    (error(refusal, wire.envelope(), tracker.exchange()), tracker)
+    (error(refusal, wire.envelope(), number), tracker)
+}
+
+/// Refuses a request that breaks a rule: it takes no turn.
+fn invalid(
+    state: &State,
+    head: &Parts,
+    body: Bytes,
+    wire: Wire,
+    json: Option<Arc<Value>>,
+    refusal: Refusal,
+) -> (Response<ReplyBody>, Tracker) {
+    let played = state.script.provider.as_ref();
+    let refusal = match played {
+        Some(provider) => provider.worded(refusal),
+        None => refusal,
+    };
+    let purpose = json.as_ref().map_or_else(Purpose::main, |json| {
+        let question = Question { wire, headers: &head.headers, body: &body, json };
+        routing::purpose(&state.script, &question)
+    });
+    let outcome = Outcome::Refused(refusal.clone());
+    let route = Route::Model(model_exchange(state, wire, purpose, json, outcome));
+    let number = record(state, head, body, route);
+    let request_id = format!("req_e{number}");
+    let mut response = self::json(refusal_body(played, wire, &refusal, &request_id));
+    *response.status_mut() =
+        StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    if wire.envelope() == Envelope::Anthropic {
+        set_header(response.headers_mut(), HeaderName::from_static("request-id"), &request_id);
+    }
+    (response, Tracker::new(&state.journal, number))
+}
+
+/// The model part of an exchange that is not yet answered.
+fn model_exchange(
+    state: &State,
+    wire: Wire,
+    purpose: Purpose,
+    json: Option<Arc<Value>>,
+    outcome: Outcome,
+) -> ModelExchange {
+    let (effective, dropped) = match (&json, &state.script.provider) {
+        (Some(json), Some(provider)) => {
+            let (effective, dropped) = provider.read(json);
+            (Some(effective), dropped)
+        }
+        (json, _) => (json.clone(), Vec::new()),
+    };
+    let delivery = Delivery::Pending;
+    let (answer, applied) = (None, None);
+    ModelExchange { wire, purpose, json, effective, dropped, outcome, answer, delivery, applied }
 }
 
 pub(super) fn parse(body: &RequestBody) -> Result<Value, ApiError> {
@@ -255,6 +312,36 @@ pub(super) fn json(body: Bytes) -> Response<ReplyBody> {
     let content_type = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
+}
+
+/// Notes in the journal how the answer of an exchange begins, and adds what the provider sends
+/// with every answer.
+fn begin(state: &State, response: &mut Response<ReplyBody>, exchange: u64) {
+    provider_headers(response.headers_mut(), state);
+    let answer =
+        Answer { status: response.status().as_u16(), retry_after: retry_after(response.headers()) };
+    state.journal.set_answer(exchange, answer);
+}
+
+/// How long the answer asks the client to wait; a date in `retry-after` is not read.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
+    let milliseconds = number("retry-after-ms").map(Duration::from_millis);
+    milliseconds.or_else(|| number("retry-after").map(Duration::from_secs))
+}
+
+/// Sets the headers that the provider sends with every answer, where the answer has none of them.
+fn provider_headers(headers: &mut HeaderMap, state: &State) {
+    let sent = state.script.provider.iter().flat_map(|provider| &provider.headers);
+    for (name, value) in sent {
+        // Both were checked when the provider was read.
+        let (Ok(name), Ok(value)) =
+            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        else {
+            continue;
+        };
+        headers.entry(name).or_insert(value);
+    }
 }
 
 pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {

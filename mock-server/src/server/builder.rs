@@ -12,7 +12,9 @@ use super::sessions::Sessions;
 use super::state::State;
 use crate::gate::Gates;
 use crate::journal::JournalLimits;
+use crate::provider::Provider;
 use crate::script::Script;
+use crate::validate::Validation;
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -114,6 +116,20 @@ impl Builder {
     #[must_use]
     pub fn gates(self, gates: Gates) -> Self {
         Self { gates, ..self }
+    }
+
+    /// Plays a provider, in place of the one that the script names.
+    #[must_use]
+    pub fn provider(mut self, provider: Provider) -> Self {
+        self.script.provider = Some(provider);
+        self
+    }
+
+    /// Demands what this says of requests, in place of what the script says.
+    #[must_use]
+    pub fn validation(mut self, validation: Validation) -> Self {
+        self.script.validation = validation;
+        self
     }
 
     /// Bounds the memory of each session's journal.

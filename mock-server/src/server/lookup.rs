@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderValue, Response, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::json;
 
 use super::answer::{error, json, parse, record};
@@ -18,10 +18,11 @@ pub(super) fn models(state: &State, head: &Parts, body: RequestBody) -> Response
     let asks_as_codex = head.uri.query().is_some_and(|query| {
         query.split('&').any(|pair| pair.split('=').next() == Some("client_version"))
     });
+    let ids: Vec<&str> = state.service.models.keys().map(String::as_str).collect();
     let mut response = json(if asks_as_codex {
         wire::codex_model_list()
     } else {
-        wire::model_list(Envelope::asked_for(&head.headers))
+        wire::model_list(Envelope::asked_for(&head.headers), &ids)
     });
     response.headers_mut().insert(header::ETAG, HeaderValue::from_static(wire::MODELS_ETAG));
     response
@@ -34,7 +35,13 @@ pub(super) fn model(
     body: RequestBody,
     id: &str,
 ) -> Response<ReplyBody> {
-    record(state, head, body.bytes, Route::Lookup(Lookup::Model { id: id.to_owned() }));
+    let number =
+        record(state, head, body.bytes, Route::Lookup(Lookup::Model { id: id.to_owned() }));
+    if !state.service.has(id) {
+        let message = format!("The model '{id}' does not exist");
+        let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("model_not_found");
+        return error(&refusal, Envelope::asked_for(&head.headers), number);
+    }
     json(wire::model(Envelope::asked_for(&head.headers), id))
 }
 

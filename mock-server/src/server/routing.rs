@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use super::matching::{InWords, Question};
 use crate::capture::OfferedTool;
 use crate::journal::{Applied, Outcome, Served};
+use crate::provider::{CallIds, with_call_ids};
 use crate::script::{
     Call, Fault, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
 };
@@ -43,7 +44,7 @@ pub(super) struct Routed<'s> {
 pub(super) enum Plan<'s> {
     /// A reply, once its gate is open, with the fault that it has.
     Reply {
-        reply: &'s Reply,
+        reply: Cow<'s, Reply>,
         label: Cow<'s, str>,
         gate: Option<&'s str>,
         ids: Ids,
@@ -85,6 +86,7 @@ impl Queues {
         offered: impl FnOnce() -> Vec<OfferedTool>,
     ) -> Routed<'s> {
         let purpose = purpose(script, question);
+        let form = script.provider.as_ref().map_or(CallIds::default(), |played| played.call_ids);
         let (outcome, plan) = match self.next(script, &purpose) {
             Some((index, ids)) => {
                 let turn = &script.turns[index];
@@ -92,7 +94,7 @@ impl Queues {
                     (outcome, Plan::Refuse(error))
                 } else {
                     let applied = self.take(&purpose, index, turn);
-                    given(turn, index, ids, question.wire, applied)
+                    given(turn, index, ids, question.wire, (form, applied))
                 }
             }
             None if purpose.is_main() => (
@@ -106,6 +108,7 @@ impl Queues {
                 let reply = script.side_replies.get(&purpose).unwrap_or(&*SIDE_DEFAULT);
                 let ids = self.side_ids(&purpose);
                 let label = Cow::Owned(format!("the side reply of {purpose}"));
+                let reply = with_call_ids(form, Cow::Borrowed(reply), ids);
                 let plan = Plan::Reply { reply, label, gate: None, ids, applied: None };
                 (Outcome::SideDefault, plan)
             }
@@ -159,8 +162,9 @@ fn given(
     index: usize,
     ids: Ids,
     wire: Wire,
-    applied: Option<Arc<Applied>>,
+    (form, applied): (CallIds, Option<Arc<Applied>>),
 ) -> (Outcome, Plan<'_>) {
+    let reply = with_call_ids(form, Cow::Borrowed(&turn.reply), ids);
     let fault = applied.as_ref().map(|applied| &applied.fault);
     let outcome = if fault.is_some_and(|fault| fault.status.is_some()) {
         Outcome::Faulted { turn: turn.label.clone() }
@@ -169,17 +173,16 @@ fn given(
             turn: index,
             label: turn.label.clone(),
             response_id: ids.response(wire),
-            call_ids: call_ids(turn, ids, wire, fault),
+            call_ids: call_ids(&reply, ids, wire, fault),
         })
     };
-    let reply = &turn.reply;
     let (label, gate) = (Cow::Borrowed(turn.label.as_str()), turn.gate.as_deref());
     (outcome, Plan::Reply { reply, label, gate, ids, applied })
 }
 
 /// The call ids as they are sent.
-fn call_ids(turn: &Turn, ids: Ids, wire: Wire, fault: Option<&Fault>) -> Vec<String> {
-    let mut call_ids = ids.calls(wire, &turn.reply);
+fn call_ids(reply: &Reply, ids: Ids, wire: Wire, fault: Option<&Fault>) -> Vec<String> {
+    let mut call_ids = ids.calls(wire, reply);
     if fault.is_some_and(|fault| fault.calls.same_ids)
         && let Some(first) = call_ids.first().cloned()
     {
@@ -188,7 +191,8 @@ fn call_ids(turn: &Turn, ids: Ids, wire: Wire, fault: Option<&Fault>) -> Vec<Str
     call_ids
 }
 
-fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
+/// What a request is for.
+pub(super) fn purpose(script: &Script, question: &Question<'_>) -> Purpose {
     let matches = |rule: &&PurposeRule| rule.all.iter().all(|condition| question.meets(condition));
     script.purposes.iter().find(matches).map_or_else(Purpose::main, |rule| rule.purpose.clone())
 }

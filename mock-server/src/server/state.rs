@@ -11,7 +11,10 @@ use super::routing::Queues;
 use super::store::Store;
 use crate::gate::Gates;
 use crate::journal::{Journal, JournalLimits};
+use crate::provider::{Provider, UsageForm};
 use crate::script::{Script, header_problem};
+use crate::validate::{Service, Validator};
+use crate::wire::Wire;
 
 /// The largest request body taken, before and after decoding.
 pub(super) const BODY_LIMIT: usize = 64 * 1024 * 1024;
@@ -26,6 +29,9 @@ pub(super) struct State {
     pub(super) store: Store,
     /// How many histories were compacted.
     pub(super) compactions: AtomicU64,
+    pub(super) validator: Validator,
+    /// What is known of the service that is played.
+    pub(super) service: Service,
     queues: Mutex<Queues>,
 }
 
@@ -67,15 +73,33 @@ impl State {
 
     fn start(script: Script, gates: Gates, limits: JournalLimits) -> Self {
         let queues = Mutex::new(Queues::new(&script));
+        let rules = script.validation.rules(script.provider.as_ref().map(Provider::rules));
+        let own = &script.validation.service;
+        let service = match &script.provider {
+            Some(provider) => own.or(&provider.service),
+            None => own.clone(),
+        };
         Self {
-            script,
             gates,
             journal: Journal::new(limits),
             started: Instant::now(),
             store: Store::default(),
             compactions: AtomicU64::new(0),
+            validator: Validator::new(rules, service.clone()),
+            service,
             queues,
+            script,
         }
+    }
+
+    /// Whether the service that is played speaks a wire.
+    pub(super) fn speaks(&self, wire: Wire) -> bool {
+        self.script.provider.as_ref().is_none_or(|provider| provider.speaks(wire))
+    }
+
+    /// What the service that is played reports of usage.
+    pub(super) fn usage(&self) -> UsageForm {
+        self.script.provider.as_ref().map_or(UsageForm::default(), |provider| provider.usage)
     }
 
     /// The turns that no request has taken: index and label.

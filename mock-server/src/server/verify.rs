@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::journal::{Delivery, Exchange, Journal, Missing, ModelExchange, Outcome, Route};
+use crate::validate::Refusal;
 
 /// All that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,6 +82,14 @@ pub enum Mismatch {
         /// What does not fit.
         reason: String,
     },
+    /// A request broke a rule of the service that is played.
+    #[error("request {exchange} was refused by {refusal}")]
+    Refused {
+        /// Number in the journal.
+        exchange: u64,
+        /// What was broken, and what the client was told.
+        refusal: Refusal,
+    },
     /// A request could not be read.
     #[error("request {exchange} could not be read: {reason}")]
     Malformed {
@@ -94,7 +103,7 @@ pub enum Mismatch {
         Delivery::Pending => "still waits or is being written",
         Delivery::Complete => "was written",
         Delivery::Abandoned => "was abandoned by the client",
-        Delivery::Cut => "was cut off",
+        Delivery::Cut => "was cut by the script",
     })]
     Undelivered {
         /// Number in the journal.
@@ -166,6 +175,7 @@ fn mismatch(entry: &Exchange) -> Option<Mismatch> {
             let (label, reason) = (turn.clone(), reason.clone());
             Some(Mismatch::Unfit { exchange, label, reason })
         }
+        Outcome::Refused(refusal) => Some(Mismatch::Refused { exchange, refusal: refusal.clone() }),
         Outcome::Malformed { reason } => {
             Some(Mismatch::Malformed { exchange, reason: reason.clone() })
         }

@@ -8,6 +8,7 @@ pub(crate) mod frame;
 mod ids;
 pub(crate) mod json;
 mod messages;
+mod minted;
 mod models;
 mod pieces;
 mod request;
@@ -19,6 +20,7 @@ mod write;
 pub(crate) use error::{ApiError, Envelope};
 pub(crate) use fit::Unfit;
 pub(crate) use ids::Ids;
+pub(crate) use minted::{Minted, minted};
 pub(crate) use models::{MODELS_ETAG, codex_model_list, model, model_list};
 pub(crate) use request::Request;
 pub(crate) use responses::{

@@ -13,15 +13,18 @@ use super::clock::{CREATED_AT, CREATED_AT_TEXT};
 const LISTED: &str = "mock-model";
 
 /// The list of models.
-pub(crate) fn model_list(envelope: Envelope) -> Bytes {
-    let listed = model_object(envelope, LISTED);
+///
+/// `ids` are the models that the service names; when there is none, one model is made up.
+pub(crate) fn model_list(envelope: Envelope, ids: &[&str]) -> Bytes {
+    let ids = if ids.is_empty() { &[LISTED] } else { ids };
+    let listed: Vec<Value> = ids.iter().map(|id| model_object(envelope, id)).collect();
     let list = match envelope {
-        Envelope::OpenAi => json!({"object": "list", "data": [listed]}),
+        Envelope::OpenAi => json!({"object": "list", "data": listed}),
         Envelope::Anthropic => json!({
-            "data": [listed],
+            "data": listed,
             "has_more": false,
-            "first_id": LISTED,
-            "last_id": LISTED,
+            "first_id": ids.first(),
+            "last_id": ids.last(),
         }),
     };
     Bytes::from(list.to_string())

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{ApiError, Wire};
+use crate::provider::UsageForm;
 
 /// A request that can be answered.
 ///
@@ -14,6 +15,7 @@ pub(crate) struct Request<'b> {
     body: &'b Map<String, Value>,
     stream: bool,
     stream_usage: bool,
+    usage: UsageForm,
 }
 
 impl<'b> Request<'b> {
@@ -45,7 +47,17 @@ impl<'b> Request<'b> {
             Wire::Chat => flag(include_usage, "stream_options.include_usage")?,
             Wire::Responses | Wire::Messages => false,
         };
-        Ok(Self { wire, body, stream, stream_usage })
+        Ok(Self { wire, body, stream, stream_usage, usage: UsageForm::default() })
+    }
+
+    /// With another form of the usage reported.
+    pub(crate) fn with_usage(self, usage: UsageForm) -> Self {
+        Self { usage, ..self }
+    }
+
+    /// The form of the usage reported.
+    pub(super) fn usage(&self) -> UsageForm {
+        self.usage
     }
 
     /// The same request, answered as a stream or as one object whatever it asks for.

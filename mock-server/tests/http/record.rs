@@ -36,6 +36,7 @@ impl Recorder {
 
     async fn post(&self, path: &str, body: &Value) -> Response {
         let request = Client::new().post(format!("{}{path}", self.base_url));
+        let request = request.header("anthropic-version", "2023-06-01");
         request.bearer_auth("the clients own key").json(body).send().await.unwrap()
     }
 
@@ -103,6 +104,7 @@ async fn play(server: &MockServer, stream: bool, wire: &str) -> Vec<String> {
     let mut played = Vec::new();
     for _ in 0..server.script().turns.len() {
         let request = Client::new().post(format!("{}{wire}", server.base_url()));
+        let request = request.header("anthropic-version", "2023-06-01");
         let answer = request.json(&body(stream, wire)).send().await.unwrap();
         assert_eq!(answer.status(), 200);
         played.push(answer.text().await.unwrap());

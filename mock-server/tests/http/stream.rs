@@ -71,7 +71,7 @@ async fn parallel_calls_follow_each_other() {
 #[tokio::test]
 async fn without_stream_the_reply_is_one_object_that_echoes_the_request() {
     let answer = stream(
-        "  - say: Hello",
+        "  - say: Hello\nvalidation: {off: [R29]}",
         &json!({
             "stream": false,
             "instructions": "Be brief.",

@@ -98,7 +98,10 @@ impl Connection {
 
     /// Posts a body to a path.
     pub(crate) async fn post_to(&mut self, path: &str, body: &Value) -> Answer {
-        self.request("POST", path, &[], body.to_string().as_bytes()).await
+        // The header that Messages requests must have; other wires do not look at it.
+        let version = [("anthropic-version", "2023-06-01")];
+        let headers = if path.contains("/messages") { version.as_slice() } else { &[] };
+        self.request("POST", path, headers, body.to_string().as_bytes()).await
     }
 
     /// Reads the answer to a request with this method.

@@ -35,8 +35,11 @@ fn model(body: &Value, outcome: Outcome, delivery: Delivery) -> Exchange {
     let route = Route::Model(ModelExchange {
         wire: Wire::Responses,
         purpose,
+        effective: json.clone(),
         json,
+        dropped: Vec::new(),
         outcome,
+        answer: None,
         delivery,
         applied: None,
     });

@@ -8,6 +8,7 @@ mod page;
 mod purpose;
 mod reply;
 mod turn;
+mod validation;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use indexmap::IndexMap;
 
 use super::model::{Script, WhenExhausted};
 use crate::document::{Diagnostic, Fields, Node, Problems, Source, parse};
+use crate::validate::Validation;
 
 /// Reads a script. The crate's documentation shows the form.
 ///
@@ -52,6 +54,12 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
                 [("refuse", WhenExhausted::Refuse), ("repeat-last", WhenExhausted::RepeatLast)];
             problems.choice(node, "`when_exhausted`", &choices)
         });
+    let validation = field(fields.optional("validation"), Validation::default(), |node| {
+        validation::validation(node, problems)
+    });
+    let provider = field(fields.optional("provider"), None, |node| {
+        validation::provider(node, problems).map(Some)
+    });
     fields.finish(problems);
     Some(Script {
         turns: turns?,
@@ -59,6 +67,8 @@ fn script(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Script> {
         side_replies: side_replies?,
         pages: pages?,
         when_exhausted: when_exhausted?,
+        validation: validation?,
+        provider: provider?,
     })
 }
 

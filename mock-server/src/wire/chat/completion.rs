@@ -25,7 +25,7 @@ pub(in crate::wire) fn whole(request: &Request<'_>, reply: &Reply, ids: Ids) -> 
                 .end();
             buffer.push(b']');
         })
-        .object("usage", |object| write_usage(object, reply.usage))
+        .object("usage", |object| write_usage(object, reply.usage, request.usage()))
         .end();
     Bytes::from(body)
 }

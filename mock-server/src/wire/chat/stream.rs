@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::completion::write_head;
 use super::message::{self, Part, ToolCall};
 use super::usage::write_usage;
+use crate::provider::UsageForm;
 use crate::script::{Failure, Reply, Usage};
 use crate::wire::json::{Object, write_list, write_value};
 use crate::wire::pieces::pieces;
@@ -46,7 +47,7 @@ pub(in crate::wire) fn stream(request: &Request<'_>, reply: &Reply, ids: Ids) ->
     }
     chunks.end(message::finish_reason(&reply.ending, &parts));
     if chunks.has_usage {
-        chunks.usage(reply.usage);
+        chunks.usage(reply.usage, request.usage());
     }
     chunks.writer.done();
     chunks.writer.finish()
@@ -142,9 +143,9 @@ impl Chunks<'_> {
         });
     }
 
-    fn usage(&mut self, usage: Usage) {
+    fn usage(&mut self, usage: Usage, form: UsageForm) {
         self.chunk(|chunk| {
-            chunk.raw("choices", "[]").object("usage", |object| write_usage(object, usage))
+            chunk.raw("choices", "[]").object("usage", |object| write_usage(object, usage, form))
         });
     }
 

@@ -18,8 +18,10 @@
 
 mod block;
 mod message;
+mod minted;
 mod stream;
 mod usage;
 
 pub(super) use message::whole;
+pub(super) use minted::minted;
 pub(super) use stream::stream;

@@ -7,11 +7,13 @@
 mod extra;
 mod input;
 mod item;
+mod minted;
 mod part;
 mod response;
 mod stream;
 
 pub(crate) use input::input_items;
+pub(super) use minted::minted;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
