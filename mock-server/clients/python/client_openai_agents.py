@@ -6,7 +6,7 @@ import agents
 import openai
 from openai import AsyncOpenAI
 
-from checks import (ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE, equal, is_cut, raised, run,
+from checks import (CUT, ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE, equal, is_cut, raised, run,
                     weather)
 
 agents.set_tracing_disabled(True)
@@ -29,7 +29,8 @@ class Wire:
         self.provider = provider
 
     async def _run(self, url, tools, streamed, texts):
-        client = AsyncOpenAI(base_url=f"{url}/v1")
+        socket = url.replace("http://", "ws://")
+        client = AsyncOpenAI(base_url=f"{url}/v1", websocket_base_url=f"{socket}/v1")
         provider = agents.OpenAIProvider(openai_client=client, **self.provider)
         config = agents.RunConfig(model_provider=provider, tracing_disabled=True)
         try:
@@ -81,13 +82,20 @@ class Wire:
         raised(Exception, lambda: self.run(url, streamed=True, texts=texts))
         is_cut("".join(texts))
 
+    def socket_cut(self, url):
+        """After the cut the next run, on a new connection, gets the whole answer."""
+        self.cut(url)
+        equal(self.run(url).final_output, CUT)
+
     def checks(self, wire, names):
         return {f"{wire}.{name}": getattr(self, name) for name in names}
 
 
 ALL = ["text", "stream", "tools", "error", "retry", "cut"]
+SOCKET = Wire(use_responses_websocket=True)
 run({
     **Wire(use_responses=True).checks("responses", ALL),
     **Wire(use_responses=False).checks("chat", ALL),
-    **Wire(use_responses_websocket=True).checks("socket", ["text", "stream", "tools", "cut"]),
+    **SOCKET.checks("socket", ["text", "stream", "tools"]),
+    "socket.cut": SOCKET.socket_cut,
 })
