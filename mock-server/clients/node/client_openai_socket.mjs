@@ -78,7 +78,8 @@ async function tools(url) {
   const tools = [{ type: "function", name: "get_weather", parameters: CITY, strict: true }];
   const connection = await Connection.open(url);
   const first = await connection.response({ input: "How is the weather?", tools });
-  const input = first.output.map(({ call_id, arguments: text }) => {
+  const calls = first.output.filter((item) => item.type === "function_call");
+  const input = calls.map(({ call_id, arguments: text }) => {
     return { type: "function_call_output", call_id, output: weather(JSON.parse(text)) };
   });
   // The connection remembers the rest.

@@ -60,6 +60,7 @@ def tools(url):
                 "output": weather(**json.loads(call.arguments)),
             }
             for call in first.output
+            if call.type == "function_call"
         ]
         # The connection remembers the rest.
         second = response(
