@@ -38,9 +38,10 @@ pub(crate) struct ServeArgs {
     /// How many bytes a session's journal holds in memory, about
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     journal_bytes: u64,
-    /// Folder that takes what a journal cannot hold, until the server stops
-    #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
-    journal_folder: PathBuf,
+    /// Folder that takes what a journal cannot hold, until the server stops [default: the system's
+    /// folder for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    journal_folder: Option<PathBuf>,
     /// Refuse every request that the official services refuse (the default session)
     #[arg(long)]
     strict: bool,
@@ -81,7 +82,7 @@ pub(crate) fn main(args: &ServeArgs) -> anyhow::Result<Status> {
         journal: JournalLimits {
             entries: args.journal_entries,
             bytes: args.journal_bytes,
-            spill: Some(args.journal_folder.clone()),
+            spill: Some(args.journal_folder.clone().unwrap_or_else(std::env::temp_dir)),
         },
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

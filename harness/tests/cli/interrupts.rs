@@ -135,8 +135,36 @@ fn a_model_server_that_is_told_to_end_sums_up() {
         let output = server.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         let said = stderr(&output);
-        assert!(said.starts_with("0 requests, 0 answered by the script, 1 turns unused"), "{said}");
+        let sum = "session default: 0 requests, 0 answered by the script, 1 turn unused";
+        assert!(said.starts_with(sum), "{said}");
     }
+}
+
+#[test]
+fn a_recorder_that_is_told_to_end_leaves_a_script() {
+    let place = Place::new();
+    let mut recorder = place
+        .command(&["record", "--upstream", "http://127.0.0.1:1/v1", "--out", "out.yaml"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(recorder.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    assert!(ready.starts_with("{\"ready\":true,"), "{ready}");
+    kill(Pid::from_raw(recorder.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let output = recorder.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(stderr(&output), "0 turns recorded in out.yaml\n");
+    // What was recorded is served, but not to everyone.
+    let open = place.command(&["serve", "out.yaml", "--listen", "0.0.0.0"]).output().unwrap();
+    assert_eq!(open.status.code(), Some(2));
+    assert!(stderr(&open).contains("can be reached from other machines"), "{}", stderr(&open));
+    // A recording is not replaced unasked.
+    let again = ["record", "--upstream", "http://127.0.0.1:1", "--out", "out.yaml"];
+    let again = place.command(&again).output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("exists already"), "{}", stderr(&again));
 }
 
 #[test]
