@@ -44,6 +44,9 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// All wires.
+    pub const ALL: [Self; 3] = [Self::Responses, Self::Chat, Self::Messages];
+
     /// The name used in profiles and on the command line.
     pub fn name(self) -> &'static str {
         match self {
