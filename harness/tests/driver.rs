@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use conform::driver::{
-    Context, Driver, DriverError, DriverKind, Limits, ResolvedLaunch, TurnOutcome,
+    Context, Driver, DriverError, DriverKind, Interjections, Limits, ResolvedLaunch, TurnOutcome,
 };
 use conform::scenario::Approver;
 use conform_reports::record::Exit;
@@ -124,7 +124,7 @@ mod exec {
                 limits: Limits::default(),
             };
             let mut driver = Driver::open(DriverKind::Exec, context).await.unwrap();
-            driver.prompt("x").await.unwrap_err()
+            driver.prompt("x", &mut Interjections::none()).await.unwrap_err()
         };
         let missing = error(folder.path().join("missing")).await;
         assert!(matches!(missing, DriverError::NotFound { .. }), "{missing}");

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
 
 use super::profile::{Launch, PolicyLowering, Profile};
@@ -59,6 +60,8 @@ pub struct Start<'a> {
     pub profile: &'a Profile,
     /// The launch chosen.
     pub launch: &'a Launch,
+    /// The wire chosen.
+    pub wire: Wire,
     /// The executable.
     pub executable: &'a Path,
     /// Deliberate defects, for the lab agent.
@@ -106,28 +109,33 @@ impl Start<'_> {
         let network = self.granted(policy.network.as_ref());
         let values = FileValues { start: self, policy };
         let fill = |text: &String| render(text, &values).map_err(|source| self.template(source));
-        let mut arguments = Vec::new();
-        for argument in &self.launch.arguments {
-            match argument.as_str() {
-                "${prompt}" => arguments.push(Argument::Prompt),
-                "${policy}" => {
-                    for argument in policy.arguments.iter().chain(network.into_iter().flatten()) {
-                        arguments.push(Argument::Fixed(fill(argument)?));
+        let arguments = |templates: &Vec<String>| -> Result<Vec<Argument>, LaunchError> {
+            let mut arguments = Vec::new();
+            for argument in templates {
+                match argument.as_str() {
+                    "${prompt}" => arguments.push(Argument::Prompt),
+                    "${policy}" => {
+                        let granted = network.into_iter().flatten();
+                        for argument in policy.arguments.iter().chain(granted) {
+                            arguments.push(Argument::Fixed(fill(argument)?));
+                        }
+                        for defect in self.defects {
+                            arguments.push(Argument::Fixed(format!("--defect={defect}")));
+                        }
                     }
-                    for defect in self.defects {
-                        arguments.push(Argument::Fixed(format!("--defect={defect}")));
-                    }
+                    _ => arguments.push(Argument::Fixed(fill(argument)?)),
                 }
-                _ => arguments.push(Argument::Fixed(fill(argument)?)),
             }
-        }
+            Ok(arguments)
+        };
         let mut environment = IndexMap::new();
         for (name, value) in &self.profile.environment {
             environment.insert(name.clone(), fill(value)?);
         }
         Ok(ResolvedLaunch {
             program: self.executable.to_owned(),
-            arguments,
+            arguments: arguments(&self.launch.arguments)?,
+            resume: self.launch.resume.as_ref().map(arguments).transpose()?,
             environment,
             directory: self.places.workspace.clone(),
             output: self.launch.output.clone(),
@@ -187,13 +195,31 @@ impl Values for FileValues<'_> {
             "api_key" => FAKE_KEY.to_owned(),
             "path" => self.start.path.to_owned(),
             "policy" => self.start.variant.policy.name().to_owned(),
-            _ => return self.policy.values.get(name).cloned(),
+            _ => return self.chosen(name),
         })
     }
 
     fn names(&self) -> Vec<String> {
         let fixed = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path", "policy"];
-        fixed.into_iter().map(str::to_owned).chain(self.policy.values.keys().cloned()).collect()
+        let chosen = self.of_wire().into_iter().chain([&self.policy.values]);
+        let chosen = chosen.flat_map(IndexMap::keys).map(String::as_str);
+        fixed.into_iter().chain(chosen).map(str::to_owned).collect()
+    }
+}
+
+impl FileValues<'_> {
+    /// A value that the policy or the wire brings. A wire's own may hold the mock's address.
+    fn chosen(&self, name: &str) -> Option<String> {
+        if let Some(value) = self.policy.values.get(name) {
+            return Some(value.clone());
+        }
+        let value = self.of_wire()?.get(name)?;
+        let mock: &[(&str, String)] = &[("mock", self.start.places.mock.clone())];
+        render(value, mock).ok()
+    }
+
+    fn of_wire(&self) -> Option<&IndexMap<String, String>> {
+        self.start.profile.wire.get(&self.start.wire).map(|lowering| &lowering.values)
     }
 }
 
@@ -225,6 +251,7 @@ mod tests {
         let launch = profile.drivers.iter().find(|launch| launch.driver == driver);
         let variant = Variant { policy, network, ..fixture::case().main };
         let start = Start {
+            wire: Wire::Responses,
             profile: &profile,
             launch: launch.expect("is declared"),
             executable: Path::new("/agents/codex"),

@@ -43,6 +43,9 @@ pub struct Profile {
     /// Files that are written before the agent starts.
     #[serde(default)]
     pub files: Vec<ConfigFile>,
+    /// How each wire is chosen: values for the templates.
+    #[serde(default)]
+    pub wire: IndexMap<Wire, WireLowering>,
     /// How each policy is expressed; a policy that is missing is one the agent does not have.
     pub policy: IndexMap<PolicyName, PolicyLowering>,
     /// Logical tools and the native calls that stand for them.
@@ -97,11 +100,15 @@ pub enum Install {
 pub struct Launch {
     /// Which driver.
     pub driver: DriverKind,
-    /// Which wire the agent speaks when started so.
-    pub wire: Wire,
+    /// The wires that the agent can speak when started so, the preferred one first.
+    pub wires: Vec<Wire>,
     /// Arguments, each a template (`prompt`, `mock`, `workspace`, `home`, `tmp`); the word
     /// `${policy}` alone stands for the policy's arguments, all of them.
     pub arguments: Vec<String>,
+    /// The arguments of a process that goes on with the session of the last one, as templates; for
+    /// the capability `resume`.
+    #[serde(default)]
+    pub resume: Option<Vec<String>>,
     /// How the output is read; for exec drivers.
     #[serde(default)]
     pub output: Option<OutputRule>,
@@ -160,6 +167,16 @@ pub struct ConfigFile {
     /// Contents, a template (`mock`, `workspace`, `home`, `tmp`, `api_key`, `policy`, and whatever
     /// the policy's `values` define).
     pub text: String,
+}
+
+/// How a wire is chosen.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WireLowering {
+    /// Values for the templates of arguments, environment and configuration files; each wire of the
+    /// profile has the same names. They are templates themselves (`mock`).
+    #[serde(default)]
+    pub values: IndexMap<String, String>,
 }
 
 /// How a policy is expressed.
@@ -362,6 +379,9 @@ impl Profile {
         if self.drivers.is_empty() {
             return Err(ProfileError::Empty { field: "drivers" });
         }
+        if self.drivers.iter().any(|launch| launch.wires.is_empty()) {
+            return Err(ProfileError::Empty { field: "drivers.wires" });
+        }
         self.validate_policies()?;
         self.validate_tools()?;
         self.validate_templates()
@@ -407,24 +427,41 @@ impl Profile {
     }
 
     fn validate_templates(&self) -> Result<(), ProfileError> {
-        let places = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path"];
-        let with = |more: &[&'static str]| -> Vec<(&'static str, String)> {
-            places.iter().chain(more).map(|name| (*name, String::new())).collect()
-        };
-        for (name, text) in &self.environment {
-            check_template(&format!("environment.{name}"), text, with(&[]).as_slice())?;
-        }
         for launch in &self.drivers {
-            for text in &launch.arguments {
-                let values = with(&["prompt", "policy"]);
-                check_template("drivers.arguments", text, values.as_slice())?;
+            for wire in &launch.wires {
+                self.validate_launch(launch, *wire)?;
             }
+        }
+        Ok(())
+    }
+
+    fn validate_launch(&self, launch: &Launch, wire: Wire) -> Result<(), ProfileError> {
+        let places = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path"];
+        let chosen: Vec<&str> = match self.wire.get(&wire) {
+            Some(lowering) => lowering.values.keys().map(String::as_str).collect(),
+            None => Vec::new(),
+        };
+        let with = |more: &[&'static str]| -> Vec<(&str, String)> {
+            let names = places.iter().chain(more).chain(&chosen);
+            names.map(|name| (*name, String::new())).collect()
+        };
+        let field = |field: &str| format!("{field} over {wire}");
+        for (name, text) in self.wire.get(&wire).into_iter().flat_map(|lowering| &lowering.values) {
+            let values: &[(&str, String)] = &[("mock", String::new())];
+            check_template(&format!("wire.{wire}.values.{name}"), text, values)?;
+        }
+        for (name, text) in &self.environment {
+            check_template(&field(&format!("environment.{name}")), text, with(&[]).as_slice())?;
+        }
+        for text in launch.arguments.iter().chain(launch.resume.iter().flatten()) {
+            let values = with(&["prompt", "policy"]);
+            check_template(&field("drivers.arguments"), text, values.as_slice())?;
         }
         for (policy, lowering) in &self.policy {
             for file in &self.files {
-                let mut values: Vec<(&str, String)> = with(&["policy"]);
+                let mut values = with(&["policy"]);
                 values.extend(lowering.values.keys().map(|name| (name.as_str(), String::new())));
-                let field = format!("files, {} under policy {}", file.path, policy.name());
+                let field = field(&format!("files, {} under policy {}", file.path, policy.name()));
                 check_template(&field, &file.text, values.as_slice())?;
             }
         }

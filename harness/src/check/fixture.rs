@@ -54,6 +54,7 @@ pub(crate) fn profile() -> Profile {
         app_server: None,
     };
     Profile {
+        wire: IndexMap::new(),
         results: IndexMap::from([
             (ResultClass::Denied, vec!["^denied".to_owned()]),
             (ResultClass::NotFound, vec!["not found".to_owned()]),
@@ -67,7 +68,8 @@ pub(crate) fn profile() -> Profile {
         versions: vec!["1".into()],
         drivers: vec![Launch {
             driver: DriverKind::Exec,
-            wire: Wire::Responses,
+            wires: vec![Wire::Responses],
+            resume: None,
             arguments: Vec::new(),
             output: Some(OutputRule::Text),
             capabilities: vec![Capability::ProjectRules],

@@ -70,10 +70,11 @@ fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
             } else {
                 names.join(", ")
             };
+            let wires: Vec<_> = launch.wires.iter().map(|wire| wire.name()).collect();
             page.line(format_args!(
                 "  driver {} over {}: {capabilities}",
                 launch.driver.name(),
-                launch.wire,
+                wires.join(", "),
             ));
         }
     }

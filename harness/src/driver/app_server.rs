@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::app_server_message::{Message, Question, item_action, text};
 use super::context::{Context, DriverError, ThreadSettings, shortened};
 use super::dialogue::{Approval, Dialogue, TurnOutcome};
+use super::interjection::Interjections;
 use super::peer::Peer;
 use crate::scenario::Approver;
 
@@ -64,7 +65,11 @@ impl<'a> AppServer<'a> {
         self.peer.is_over()
     }
 
-    pub(super) async fn prompt(&mut self, text: &str) -> Result<TurnOutcome, DriverError> {
+    pub(super) async fn prompt(
+        &mut self,
+        text: &str,
+        _interjections: &mut Interjections,
+    ) -> Result<TurnOutcome, DriverError> {
         let outcome =
             self.take_turn(text).await.map(|outcome| outcome.unwrap_or(TurnOutcome::FAILED));
         self.dialogue.turns.push(outcome.as_ref().cloned().unwrap_or(TurnOutcome::FAILED));

@@ -12,7 +12,7 @@ use crate::sandbox::{Command, Keeper, Process, SandboxError, Stdin};
 use crate::scenario::Approver;
 
 /// One run, as a driver sees it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Context<'a> {
     /// The confinement, in which every process is started.
     pub keeper: &'a Keeper,
@@ -33,6 +33,9 @@ pub struct ResolvedLaunch {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<Argument>,
+    /// The arguments of a process that goes on with the session of the last one, where the agent
+    /// can do that.
+    pub resume: Option<Vec<Argument>>,
     /// The complete environment.
     pub environment: IndexMap<String, String>,
     /// Working folder.
@@ -136,6 +139,16 @@ pub enum DriverError {
         /// The agent's words, shortened.
         message: String,
     },
+    /// The driver has no way to do what a step asks; the profile should not declare it.
+    #[error(
+        "the driver `{driver}` cannot {action}; take the capability out of the profile's launch"
+    )]
+    Cannot {
+        /// The driver.
+        driver: &'static str,
+        /// What was asked.
+        action: &'static str,
+    },
     /// The confinement failed.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
@@ -145,6 +158,14 @@ pub enum DriverError {
 }
 
 impl Context<'_> {
+    /// The context of a process that goes on with the session.
+    pub(super) fn resumed(&self, driver: &'static str) -> Result<Self, DriverError> {
+        let arguments = self.launch.resume.clone();
+        let arguments = arguments.ok_or(DriverError::Cannot { driver, action: "resume" })?;
+        let launch = ResolvedLaunch { arguments, ..self.launch.clone() };
+        Ok(Self { launch, ..self.clone() })
+    }
+
     /// Starts the agent's process.
     pub(super) async fn start(&self, prompt: &str, stdin: Stdin) -> Result<Process, DriverError> {
         let launch = &self.launch;

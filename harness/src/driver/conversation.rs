@@ -4,6 +4,7 @@ use super::app_server::AppServer;
 use super::context::{Context, DriverError};
 use super::dialogue::{Dialogue, DriverKind, TurnOutcome};
 use super::exec::Exec;
+use super::interjection::Interjections;
 use super::jsonl::Jsonl;
 
 /// A conversation with an agent.
@@ -32,16 +33,49 @@ impl<'a> Driver<'a> {
 
     /// Sends a prompt and waits until its turn is over: by the agent's word, its end, or the
     /// deadline. An agent that ended or ran out of time has not succeeded; later prompts to it
-    /// fail at once.
+    /// fail at once. Meanwhile what is interjected is passed on; a driver that cannot do that never
+    /// takes it.
     ///
     /// # Errors
     /// When the agent cannot be started, or what it says cannot be read. The conversation can
     /// still be closed.
-    pub async fn prompt(&mut self, text: &str) -> Result<TurnOutcome, DriverError> {
+    pub async fn prompt(
+        &mut self,
+        text: &str,
+        interjections: &mut Interjections,
+    ) -> Result<TurnOutcome, DriverError> {
         match self {
             Self::Exec(driver) => driver.prompt(text).await,
-            Self::Jsonl(driver) => driver.prompt(text).await,
-            Self::AppServer(driver) => driver.prompt(text).await,
+            Self::Jsonl(driver) => driver.prompt(text, interjections).await,
+            Self::AppServer(driver) => driver.prompt(text, interjections).await,
+        }
+    }
+
+    /// Tells the agent to compact its history, and waits until it has, or says that it failed.
+    ///
+    /// # Errors
+    /// As for a prompt; and when the driver has no way to say it.
+    pub async fn compact(&mut self) -> Result<TurnOutcome, DriverError> {
+        match self {
+            Self::Exec(_) => Err(DriverError::Cannot { driver: "exec", action: "compact" }),
+            Self::Jsonl(driver) => driver.compact().await,
+            Self::AppServer(_) => {
+                Err(DriverError::Cannot { driver: "app-server", action: "compact" })
+            }
+        }
+    }
+
+    /// Ends the agent's process and goes on with the same session in a new one.
+    ///
+    /// # Errors
+    /// As for a prompt; and when the driver has no way to do it.
+    pub async fn resume(&mut self) -> Result<(), DriverError> {
+        match self {
+            Self::Exec(driver) => driver.resume(),
+            Self::Jsonl(driver) => driver.resume().await,
+            Self::AppServer(_) => {
+                Err(DriverError::Cannot { driver: "app-server", action: "resume" })
+            }
         }
     }
 

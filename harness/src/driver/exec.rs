@@ -86,6 +86,12 @@ impl<'a> Exec<'a> {
         Ok(self.note(outcome))
     }
 
+    /// Every later prompt goes on with the session of the first.
+    pub(super) fn resume(&mut self) -> Result<(), DriverError> {
+        self.context = self.context.resumed("exec")?;
+        Ok(())
+    }
+
     pub(super) async fn close(mut self) -> Result<Dialogue, DriverError> {
         // Only a turn that was cancelled half-way has left anything.
         self.dialogue.leftovers.extend(self.context.keeper.sweep().await?);

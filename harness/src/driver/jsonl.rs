@@ -1,18 +1,22 @@
 //! The JSON-lines dialogue driver: the protocol of the lab agent, free for others to adopt.
 //!
 //! One JSON object a line. To the agent: `{"type":"prompt","text"}`,
-//! `{"type":"approval","id","decision":"allow"|"allow_session"|"deny"}`, `{"type":"close"}`. From
+//! `{"type":"approval","id","decision":"allow"|"allow_session"|"deny"}`, `{"type":"steer","text"}`,
+//! `{"type":"interrupt"}`, `{"type":"compact"}`, `{"type":"close"}`. From
 //! the agent: `turn.started`, then `approval.requested {id,call_id,tool,action}` as often as it asks,
-//! then `turn.completed {final}`, `turn.failed {error}` or `turn.interrupted`; any other event is kept
+//! then `turn.completed {final}`, `turn.failed {error}` or `turn.interrupted`. A steer is answered
+//! by `steer.accepted`, a compaction by `compacted` or `compaction.failed {error}`. Any other event is kept
 //! in the transcript and not acted upon.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 
 use super::context::{Context, DriverError, shortened};
 use super::dialogue::{Approval, Dialogue, TurnOutcome};
-use super::peer::Peer;
+use super::interjection::{Action, Interjection, Interjections};
+use super::peer::{Heard, Peer};
 use crate::scenario::Approver;
 
 /// The JSON-lines dialogue driver.
@@ -22,47 +26,100 @@ pub struct Jsonl<'a> {
     dialogue: Dialogue,
     /// Whether the agent said that it works on the last prompt.
     turn_started: bool,
+    /// Steers that the agent has not yet accepted.
+    steers: VecDeque<Interjection>,
 }
 
 impl<'a> Jsonl<'a> {
     pub(super) async fn open(context: Context<'a>) -> Result<Self, DriverError> {
         let peer = Peer::start(context).await?;
-        Ok(Self { peer, dialogue: Dialogue::default(), turn_started: false })
+        Ok(Self {
+            peer,
+            dialogue: Dialogue::default(),
+            turn_started: false,
+            steers: VecDeque::new(),
+        })
     }
 
     pub(super) fn is_over(&self) -> bool {
         self.peer.is_over()
     }
 
-    pub(super) async fn prompt(&mut self, text: &str) -> Result<TurnOutcome, DriverError> {
-        let outcome = self.take_turn(text).await;
+    pub(super) async fn prompt(
+        &mut self,
+        text: &str,
+        interjections: &mut Interjections,
+    ) -> Result<TurnOutcome, DriverError> {
+        let message = json!({"type": "prompt", "text": text});
+        let outcome = self.take_turn(&message, interjections).await;
         self.dialogue.turns.push(outcome.as_ref().cloned().unwrap_or(TurnOutcome::FAILED));
         outcome
     }
 
-    async fn take_turn(&mut self, text: &str) -> Result<TurnOutcome, DriverError> {
+    pub(super) async fn compact(&mut self) -> Result<TurnOutcome, DriverError> {
+        self.take_turn(&json!({"type": "compact"}), &mut Interjections::none()).await
+    }
+
+    pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
+        let context = self.peer.context.resumed("jsonl")?;
+        self.say_goodbye().await?;
+        let next = Peer::start(context).await?;
+        let last = std::mem::replace(&mut self.peer, next);
+        self.dialogue = last.end(std::mem::take(&mut self.dialogue)).await?;
+        Ok(())
+    }
+
+    async fn take_turn(
+        &mut self,
+        message: &Value,
+        interjections: &mut Interjections,
+    ) -> Result<TurnOutcome, DriverError> {
         // What such an agent still said belongs to an earlier turn.
         if self.is_over() {
             return Ok(TurnOutcome::FAILED);
         }
         self.turn_started = false;
-        self.peer.send(&json!({"type": "prompt", "text": text}));
-        while let Some(line) = self.peer.next().await? {
-            if let ControlFlow::Break(outcome) = self.read_event(&line)? {
-                return Ok(outcome);
+        self.peer.send(message);
+        loop {
+            match self.peer.hear(interjections).await? {
+                Heard::Line(line) => {
+                    if let ControlFlow::Break(outcome) = self.read_event(&line)? {
+                        return Ok(outcome);
+                    }
+                }
+                Heard::Interjection(interjection) => self.interject(interjection),
+                Heard::End => return Ok(TurnOutcome::FAILED),
             }
         }
-        Ok(TurnOutcome::FAILED)
+    }
+
+    fn interject(&mut self, interjection: Interjection) {
+        match &interjection.action {
+            Action::Steer(text) => {
+                self.peer.send(&json!({"type": "steer", "text": text}));
+                self.steers.push_back(interjection);
+            }
+            // The end of the turn tells what became of it.
+            Action::Interrupt => {
+                self.peer.send(&json!({"type": "interrupt"}));
+                interjection.taken();
+            }
+        }
     }
 
     pub(super) async fn close(mut self) -> Result<Dialogue, DriverError> {
+        self.say_goodbye().await?;
+        self.peer.end(self.dialogue).await
+    }
+
+    async fn say_goodbye(&mut self) -> Result<(), DriverError> {
         self.peer.send(&json!({"type": "close"}));
         self.peer.hang_up();
         // An agent that is told to end may still ask; garbage no longer matters.
         while let Some(line) = self.peer.next().await? {
             drop(self.read_event(&line));
         }
-        self.peer.end(self.dialogue).await
+        Ok(())
     }
 
     /// Acts upon an event; breaks with the outcome when it ends the turn.
@@ -101,7 +158,16 @@ impl<'a> Jsonl<'a> {
                 let final_text = event.get("final").and_then(Value::as_str).map(str::to_owned);
                 return Ok(ControlFlow::Break(TurnOutcome { succeeded: true, final_text }));
             }
-            "turn.failed" | "turn.interrupted" => {
+            "steer.accepted" => {
+                let steer = self.steers.pop_front();
+                steer
+                    .ok_or_else(|| wrong("a steer was accepted that nobody sent".to_owned()))?
+                    .taken();
+            }
+            "compacted" => {
+                return Ok(ControlFlow::Break(TurnOutcome { succeeded: true, final_text: None }));
+            }
+            "turn.failed" | "turn.interrupted" | "compaction.failed" => {
                 return Ok(ControlFlow::Break(TurnOutcome::FAILED));
             }
             _ => {}

@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::context::{Context, DriverError};
 use super::dialogue::Dialogue;
+use super::interjection::{Interjection, Interjections};
 use super::transcript::{Lines, Transcript};
 use crate::sandbox::{ExitWatch, Stdin};
 
@@ -39,9 +40,22 @@ struct Output {
     ended: bool,
 }
 
+/// What happens next in a turn.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// The agent wrote a line.
+    Line(Vec<u8>),
+    /// Something is to be said to it.
+    Interjection(Interjection),
+    /// Its output is at its end, or its time.
+    End,
+}
+
 /// What the agent did next.
 enum Next {
     Line(Vec<u8>),
+    /// Something is to be said to it.
+    Interjection(Interjection),
     /// Its output is at its end.
     End,
     TimeIsUp,
@@ -96,20 +110,36 @@ impl<'a> Peer<'a> {
     /// The next line that is not blank; `None` at the end of the output or of the time. When the
     /// time is over, every process is killed.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, DriverError> {
+        loop {
+            match self.hear(&mut Interjections::none()).await? {
+                Heard::Line(line) => return Ok(Some(line)),
+                Heard::End => return Ok(None),
+                // Nobody holds the other end.
+                Heard::Interjection(_) => {}
+            }
+        }
+    }
+
+    /// The next line that is not blank or the next thing to say; lines come first.
+    pub(super) async fn hear(
+        &mut self,
+        interjections: &mut Interjections,
+    ) -> Result<Heard, DriverError> {
         let deadline = self.context.deadline;
         let limit = self.closing.map_or(deadline, |closing| closing.min(deadline));
         loop {
-            match self.read(limit).await? {
+            match self.read(limit, interjections).await? {
                 Next::Line(line) if line.iter().all(u8::is_ascii_whitespace) => {}
-                Next::Line(line) => return Ok(Some(line)),
-                Next::End => return Ok(None),
+                Next::Line(line) => return Ok(Heard::Line(line)),
+                Next::Interjection(interjection) => return Ok(Heard::Interjection(interjection)),
+                Next::End => return Ok(Heard::End),
                 Next::TimeIsUp => {
                     // An agent that was told to end is dealt with at the end.
                     if self.closing.is_none() {
                         self.timed_out = true;
                         self.sweep().await?;
                     }
-                    return Ok(None);
+                    return Ok(Heard::End);
                 }
             }
         }
@@ -122,7 +152,7 @@ impl<'a> Peer<'a> {
         self.closing = Some(Instant::now() + self.context.limits.closing);
     }
 
-    /// Waits for the process to end, kills what it left, and completes what was seen.
+    /// Waits for the process to end, kills what it left, and adds what was seen.
     pub(super) async fn end(mut self, mut dialogue: Dialogue) -> Result<Dialogue, DriverError> {
         let closing = match self.closing {
             Some(closing) => closing,
@@ -137,17 +167,21 @@ impl<'a> Peer<'a> {
         dialogue.exit = self.exit.wait().await?;
         // All who could write are gone, so what is left in the pipe is all there is, and at hand.
         let at_hand = Instant::now() + self.context.limits.closing;
-        while let Next::Line(_) = self.read(at_hand).await? {}
-        dialogue.stdout = self.output.transcript.into_text();
-        dialogue.stderr = self.stderr.await.map_err(std::io::Error::other)??.into_text();
-        dialogue.leftovers = self.leftovers;
-        dialogue.timed_out = self.timed_out;
+        while let Next::Line(_) = self.read(at_hand, &mut Interjections::none()).await? {}
+        dialogue.stdout += &self.output.transcript.into_text();
+        dialogue.stderr += &self.stderr.await.map_err(std::io::Error::other)??.into_text();
+        dialogue.leftovers.extend(self.leftovers);
+        dialogue.timed_out |= self.timed_out;
         Ok(dialogue)
     }
 
     /// The next line. When the process ends but others still hold its output, they are leftovers:
     /// they are named and killed, and with them the output ends.
-    async fn read(&mut self, limit: Instant) -> Result<Next, DriverError> {
+    async fn read(
+        &mut self,
+        limit: Instant,
+        interjections: &mut Interjections,
+    ) -> Result<Next, DriverError> {
         loop {
             let exited = async {
                 if self.swept { std::future::pending().await } else { self.exit.wait().await }
@@ -159,6 +193,9 @@ impl<'a> Peer<'a> {
                 }
                 exit = exited => {
                     exit?;
+                }
+                interjection = interjections.next() => {
+                    return Ok(Next::Interjection(interjection));
                 }
                 () = tokio::time::sleep_until(limit) => return Ok(Next::TimeIsUp),
             }

@@ -1,5 +1,6 @@
 //! One case from start to verdict: may it run, its own run, its control, the judgement.
 
+use conform_mock_server::wire::Wire;
 use conform_reports::record::{CaseRecord, ErrorKind, Metrics, RunEvidence, VariantName, Verdict};
 use indexmap::IndexMap;
 
@@ -20,8 +21,8 @@ pub(super) async fn run_case(
     interrupt: &Interrupt,
 ) -> Option<Finished> {
     let verdict_of = |launch, verdict| Finished::unseen(record(case, subject, launch, verdict));
-    let launch = match choose(case, subject) {
-        Choice::Launch(launch) => launch,
+    let (launch, wire) = match choose(case, subject) {
+        Choice::Launch { launch, wire } => (launch, wire),
         Choice::Refused { preferred, reason } => {
             let verdict = Verdict::Skip { reason: reason.to_string() };
             return Some(verdict_of(Some(preferred), verdict));
@@ -31,8 +32,11 @@ pub(super) async fn run_case(
                 None,
                 Verdict::Error {
                     kind: ErrorKind::ProfileDrift,
-                    message: format!("the profile `{}` has no driver", subject.profile.name),
-                    help: "add a `[[drivers]]` table to it".to_owned(),
+                    message: format!(
+                        "the profile `{}` has no driver for this wire",
+                        subject.profile.name
+                    ),
+                    help: "leave out --wire, or add the wire to a `[[drivers]]` table".to_owned(),
                 },
             ));
         }
@@ -55,7 +59,7 @@ pub(super) async fn run_case(
             });
         }
     };
-    let attempt = Attempt { case, subject, launch, patterns: &patterns, options, interrupt };
+    let attempt = Attempt { case, subject, launch, wire, patterns: &patterns, options, interrupt };
     let mut first = attempt.run().await?;
     let mut verdicts = vec![first.record.verdict.word().to_owned()];
     for _ in 1..options.repeat {
@@ -72,7 +76,7 @@ pub(super) async fn run_case(
 /// How a case can be put to an agent.
 enum Choice<'s> {
     /// By this launch: the first of the profile that can do what the case needs.
-    Launch(&'s Launch),
+    Launch { launch: &'s Launch, wire: Wire },
     /// Not at all; the reason is that of the preferred launch.
     Refused { preferred: &'s Launch, reason: SkipReason },
     /// The profile has no launch.
@@ -82,8 +86,9 @@ enum Choice<'s> {
 fn choose<'s>(case: &Case, subject: &'s Subject) -> Choice<'s> {
     let mut choice = Choice::NoDriver;
     for launch in &subject.profile.drivers {
+        let Some(wire) = subject.wire(launch) else { continue };
         match (applicability(case, &subject.profile, launch), &choice) {
-            (Ok(()), _) => return Choice::Launch(launch),
+            (Ok(()), _) => return Choice::Launch { launch, wire },
             (Err(reason), Choice::NoDriver) => {
                 choice = Choice::Refused { preferred: launch, reason };
             }
@@ -106,6 +111,7 @@ struct Attempt<'a> {
     case: &'a Case,
     subject: &'a Subject,
     launch: &'a Launch,
+    wire: Wire,
     patterns: &'a Patterns,
     options: &'a Options,
     interrupt: &'a Interrupt,
@@ -151,6 +157,7 @@ impl Attempt<'_> {
             variant,
             subject: self.subject,
             launch: self.launch,
+            wire: self.wire,
             patterns: self.patterns,
             options: self.options,
             interrupt: self.interrupt,

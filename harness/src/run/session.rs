@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use conform_mock_server::server::{MockServer, StartError};
+use conform_mock_server::wire::Wire;
 use conform_reports::record::ErrorKind;
 use tokio::time::Instant;
 
@@ -14,7 +15,7 @@ use crate::agent::launch::{LaunchError, Start};
 use crate::agent::lower::{self, LowerError};
 use crate::agent::profile::Launch;
 use crate::case::{Case, CaseFile, CaseStep, Places, Variant};
-use crate::driver::{Context, Dialogue, Driver, DriverError, Limits};
+use crate::driver::{Context, Dialogue, Driver, DriverError, Interjections, Limits};
 use crate::evidence::{Evidence, Input, Patterns, Snapshot, TreeError, collect};
 use crate::sandbox::{CaseFolder, FolderError, Keeper, KeeperOptions, SandboxError};
 use crate::scenario::Zone;
@@ -26,6 +27,7 @@ pub(super) struct Session<'a> {
     pub(super) variant: &'a Variant,
     pub(super) subject: &'a Subject,
     pub(super) launch: &'a Launch,
+    pub(super) wire: Wire,
     pub(super) patterns: &'a Patterns,
     pub(super) options: &'a Options,
     pub(super) interrupt: &'a Interrupt,
@@ -101,6 +103,7 @@ impl Session<'_> {
         let start = Start {
             profile: &self.subject.profile,
             launch: self.launch,
+            wire: self.wire,
             executable: &self.subject.executable,
             defects: &self.subject.defects,
             path: self.subject.path(self.options),
@@ -159,7 +162,9 @@ impl Session<'_> {
         let mut driver = Driver::open(self.launch.driver, context).await?;
         for step in &self.variant.steps {
             match step {
-                CaseStep::User(text) => driver.prompt(&text.resolve(places)).await?,
+                CaseStep::User(text) => {
+                    driver.prompt(&text.resolve(places), &mut Interjections::none()).await?
+                }
             };
             if driver.is_over() {
                 break;

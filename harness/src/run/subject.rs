@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use conform_mock_server::wire::Wire;
 use conform_reports::record::AgentRef;
 
 use super::pool::Options;
@@ -60,6 +61,8 @@ pub struct Subject {
     pub version: String,
     /// What is started.
     pub executable: PathBuf,
+    /// The wire asked for; `None`: each launch's preferred one.
+    pub wire: Option<Wire>,
     /// Deliberate defects, for the lab agent.
     pub defects: Vec<String>,
 }
@@ -70,14 +73,21 @@ impl Subject {
         if self.profile.stand_ins { &options.path_with_stand_in } else { SYSTEM_PATH }
     }
 
+    /// The wire that the agent speaks when started by this launch; `None`: not the one asked for.
+    pub(super) fn wire(&self, launch: &Launch) -> Option<Wire> {
+        match self.wire {
+            Some(wire) => launch.wires.contains(&wire).then_some(wire),
+            None => launch.wires.first().copied(),
+        }
+    }
+
     /// The agent as the record names it, when started by this launch.
     pub fn reference(&self, launch: Option<&Launch>) -> AgentRef {
-        let named = |name: fn(&Launch) -> &'static str| launch.map_or("none", name).to_owned();
         AgentRef {
             name: self.profile.name.clone(),
             version: self.version.clone(),
-            driver: named(|launch| launch.driver.name()),
-            wire: named(|launch| launch.wire.name()),
+            driver: launch.map_or("none", |launch| launch.driver.name()).to_owned(),
+            wire: launch.and_then(|launch| self.wire(launch)).map_or("none", Wire::name).to_owned(),
             defects: self.defects.clone(),
         }
     }

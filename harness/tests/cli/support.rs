@@ -89,7 +89,7 @@ impl Place {
             "schema = 1\nname = 'mine'\ntitle = 'A script'\nversions = ['1']\n\
              own-state = ['tmp/**']\n\
              [install]\nsource = 'path'\nexecutable = '{}'\n\
-             [[drivers]]\nwire = 'responses'\narguments = ['${{prompt}}']\ncapabilities = []\n\
+             [[drivers]]\nwires = ['responses']\narguments = ['${{prompt}}']\ncapabilities = []\n\
              {driver}\
              [environment]\nPATH = '${{path}}'\nHOME = '${{home}}'\nTMPDIR = '${{tmp}}'\n\
              BASE = '${{mock}}/v1'\n\

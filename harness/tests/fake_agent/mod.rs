@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use conform::agent::profile::OutputRule;
 use conform::driver::{
-    Argument, Context, Dialogue, Driver, DriverError, DriverKind, Limits, ResolvedLaunch,
-    ThreadSettings, TurnOutcome,
+    Argument, Context, Dialogue, Driver, DriverError, DriverKind, Interjections, Limits,
+    ResolvedLaunch, ThreadSettings, TurnOutcome,
 };
 use conform::sandbox::{Isolation, Keeper, KeeperOptions};
 use conform::scenario::Approver;
@@ -48,6 +48,7 @@ impl Agent {
         ResolvedLaunch {
             program: PathBuf::from("/bin/sh"),
             arguments: vec![fixed("-c"), fixed(&self.script), fixed("agent"), Argument::Prompt],
+            resume: None,
             environment: IndexMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
             directory: PathBuf::from("/"),
             output: Some(self.output.clone()),
@@ -71,7 +72,7 @@ impl Agent {
         let mut driver = Driver::open(self.kind, context).await.unwrap();
         let mut outcomes = Vec::new();
         for prompt in prompts {
-            outcomes.push(driver.prompt(prompt).await);
+            outcomes.push(driver.prompt(prompt, &mut Interjections::none()).await);
         }
         let dialogue = driver.close().await.unwrap();
         keeper.end().await.unwrap();

@@ -271,7 +271,10 @@ pub(super) fn route<'s>(state: &'s State, head: &Parts, asked: &Asked<'_>) -> Ta
         Some(_) => without_fault(outcome, plan),
         None => (outcome, plan),
     };
-    if let Plan::Reply { reply, ids, .. } = &plan {
+    // An HTTP error in the place of the reply gives nothing.
+    if let Plan::Reply { reply, ids, applied, .. } = &plan
+        && applied.as_ref().is_none_or(|applied| applied.fault.status.is_none())
+    {
         let (wire, body) = asked.validated();
         state.validator.remember(wire, body, reply, *ids);
     }

@@ -47,6 +47,9 @@ pub enum Wire {
 }
 
 impl Wire {
+    /// All wires.
+    pub const ALL: [Self; 4] = [Self::Responses, Self::ResponsesWs, Self::Chat, Self::Messages];
+
     /// The name used in profiles and on the command line.
     pub fn name(self) -> &'static str {
         match self {

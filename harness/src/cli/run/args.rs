@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use conform::run::SubjectName;
+use conform_mock_server::document::did_you_mean;
+use conform_mock_server::wire::Wire;
 use conform_reports::console::StatusLevel;
 
 use crate::cli::list::Selection;
@@ -34,6 +36,9 @@ pub(crate) struct RunArgs {
     /// The agent under test, as it is installed; may repeat [default: lab]
     #[arg(long, short, value_name = "NAME[@VERSION]")]
     pub(crate) agent: Vec<SubjectName>,
+    /// The wire that the agents speak [default: the one that each profile prefers]
+    #[arg(long, value_name = "WIRE", value_parser = wire)]
+    pub(crate) wire: Option<Wire>,
     /// A folder of profiles (NAME.toml) that come before the built-in ones
     #[arg(long, value_name = "FOLDER")]
     pub(crate) profiles: Option<PathBuf>,
@@ -119,6 +124,12 @@ impl From<StatusArg> for StatusLevel {
             StatusArg::All => Self::All,
         }
     }
+}
+
+fn wire(text: &str) -> Result<Wire, String> {
+    let names = || Wire::ALL.iter().map(|wire| wire.name());
+    let wire = Wire::ALL.into_iter().find(|wire| wire.name() == text);
+    wire.ok_or_else(|| did_you_mean(text, names()))
 }
 
 fn at_least_one(text: &str) -> Result<NonZero<usize>, String> {

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use conform::agent::install::{Installed, Store};
+use conform::agent::profile::Profile;
 use conform::agent::registry::Registry;
 use conform::run::{Baseline, Subject, SubjectName};
 use conform_lab_agent::Defect;
 use conform_mock_server::document::did_you_mean;
+use conform_mock_server::wire::Wire;
 
 use super::args::RunArgs;
 
@@ -42,11 +44,26 @@ pub(super) fn subjects(
             };
             anyhow::bail!("{name} is not installed; run `conform agents install {name}{profiles}`");
         };
+        check_wire(args, &profile)?;
         baselines.push(baseline(args, registry, &profile.name, &version)?);
         let defects = args.defect.clone();
-        subjects.push(Arc::new(Subject { profile, version, executable, defects }));
+        subjects.push(Arc::new(Subject { profile, version, executable, wire: args.wire, defects }));
     }
     Ok((subjects, baselines))
+}
+
+/// A wire that no driver of the agent speaks would only show as a heap of errors.
+fn check_wire(args: &RunArgs, profile: &Profile) -> anyhow::Result<()> {
+    let Some(wire) = args.wire else { return Ok(()) };
+    let mut spoken: Vec<Wire> =
+        profile.drivers.iter().flat_map(|launch| &launch.wires).copied().collect();
+    if spoken.contains(&wire) {
+        return Ok(());
+    }
+    spoken.sort_by_key(|wire| wire.name());
+    spoken.dedup();
+    let spoken: Vec<&str> = spoken.into_iter().map(Wire::name).collect();
+    anyhow::bail!("{} does not speak {wire}; it speaks {}", profile.name, spoken.join(", "))
 }
 
 fn check_defect(name: &str) -> anyhow::Result<()> {

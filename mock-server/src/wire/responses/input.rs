@@ -30,10 +30,18 @@ fn listed(mut item: Value, name: &str, index: usize) -> Value {
     if !fields.get("id").is_some_and(Value::is_string) {
         fields.insert("id".to_owned(), json!(format!("{prefix}_{name}_in{}", index + 1)));
     }
+    // A client may leave the status out; the service never does where there is one.
+    if matches!(prefix, "msg" | "fc" | "fco") && !fields.get("status").is_some_and(Value::is_string)
+    {
+        fields.insert("status".to_owned(), json!("completed"));
+    }
     if let Some(text) = fields.get("content").and_then(Value::as_str) {
-        let kind = if fields["role"] == "assistant" { "output_text" } else { "input_text" };
-        let content = json!([{"type": kind, "text": text}]);
-        fields.insert("content".to_owned(), content);
+        let part = if fields["role"] == "assistant" {
+            json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []})
+        } else {
+            json!({"type": "input_text", "text": text})
+        };
+        fields.insert("content".to_owned(), json!([part]));
     }
     item
 }
