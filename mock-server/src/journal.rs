@@ -53,6 +53,7 @@ pub struct Exchange {
 /// Where a request went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "nearly all exchanges are the largest")]
 pub enum Route {
     /// A model endpoint.
     Model(ModelExchange),

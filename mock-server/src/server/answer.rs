@@ -289,7 +289,7 @@ pub(super) fn route<'s>(state: &'s State, head: &Parts, asked: &Asked<'_>) -> Ta
 
 /// Refuses a turn that has a fault of its own: over a `WebSocket` it is the connection that has
 /// faults, and none is passed over in silence.
-fn without_fault<'s>(outcome: Outcome, plan: Plan<'s>) -> (Outcome, Plan<'s>) {
+fn without_fault(outcome: Outcome, plan: Plan<'_>) -> (Outcome, Plan<'_>) {
     let Plan::Reply { label, applied: Some(_), .. } = plan else { return (outcome, plan) };
     let reason = "a turn's `fault` is for answers over HTTP, and the request came over a \
                   WebSocket; describe what goes wrong there in `connections`";
