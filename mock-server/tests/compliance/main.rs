@@ -11,6 +11,21 @@
     reason = "helpers of tests fail by panicking, as the tests do"
 )]
 
+/// A test for each check, under its name, with a server of its own.
+macro_rules! alone {
+    ($($check:ident),* $(,)?) => {
+        mod alone {
+            $(
+                #[tokio::test]
+                async fn $check() {
+                    super::$check(&super::start().await).await;
+                }
+            )*
+        }
+    };
+}
+use alone;
+
 mod http;
 mod schema;
 
