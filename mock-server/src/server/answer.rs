@@ -152,7 +152,10 @@ fn route<'s>(
     let mut queues = state.queues();
     let Routed { purpose, outcome, plan } =
         queues.route(&state.script, &question, || capture::offered_tools(wire, json));
-    if let Plan::Reply { reply, ids, .. } = &plan {
+    // An HTTP error in the place of the reply gives nothing.
+    if let Plan::Reply { reply, ids, applied, .. } = &plan
+        && applied.as_ref().is_none_or(|applied| applied.fault.status.is_none())
+    {
         state.validator.remember(wire, json, reply, *ids);
     }
     let mut model = model_exchange(state, wire, purpose, Some(Arc::clone(json)), outcome);

@@ -41,6 +41,7 @@ pub(super) struct Routed<'s> {
 
 /// The answer.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each request, on its stack")]
 pub(super) enum Plan<'s> {
     /// A reply, once its gate is open, with the fault that it has.
     Reply {

@@ -7,7 +7,6 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    clippy::unwrap_used,
     reason = "helpers of tests fail by panicking, as the tests do"
 )]
 

@@ -14,6 +14,7 @@ mod endings;
 mod endpoints;
 mod faults;
 mod framing;
+mod judged;
 mod live;
 mod lookup;
 mod messages;

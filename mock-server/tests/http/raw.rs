@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use conform_mock_server::server::MockServer;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -107,12 +107,19 @@ pub(crate) async fn post(server: &MockServer, path: &str, body: &Value) -> Got {
     Got::parse(bytes, was_reset)
 }
 
-/// Posts a body and leaves the answer unread.
+/// Posts a body and leaves the answer unread. What a wire other than Responses needs in it beside
+/// is added.
 pub(crate) async fn send(server: &MockServer, path: &str, body: &Value) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).await.expect("the server listens");
+    let mut body = body.clone();
+    if !path.contains("/responses") {
+        body["messages"] = json!([{"role": "user", "content": "Hello"}]);
+        body["max_tokens"] = json!(100);
+    }
     let body = body.to_string();
     let request = format!(
-        "POST {path} HTTP/1.1\r\nhost: mock\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nhost: mock\r\nanthropic-version: 2023-06-01\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).await.expect("the server reads");

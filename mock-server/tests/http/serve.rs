@@ -67,3 +67,22 @@ async fn with_a_token_others_may_reach_it() {
     let answer = client.get(&sessions).bearer_auth("a-long-secret").send().await.unwrap();
     assert_eq!(answer.status(), 200);
 }
+
+#[tokio::test]
+async fn the_client_is_judged_too() {
+    let serving = serve(options("127.0.0.1:0")).await.unwrap();
+    let ready = serving.ready();
+    let orphan = json!([{"type": "function_call_output", "call_id": "a", "output": "done"}]);
+    let post = reqwest::Client::new().post(format!("{}/responses", ready.base_url));
+    post.json(&ask(&json!({"input": orphan}))).send().await.unwrap().text().await.unwrap();
+
+    let url = format!("{}/sessions/default/verdict", ready.control_url);
+    let verdict = reqwest::get(url).await.unwrap().json::<serde_json::Value>().await.unwrap();
+    let expected = json!([{
+        "kind": "orphan-results",
+        "severity": "must",
+        "exchanges": [1],
+        "says": "it sent a result for `a`, and no call with that id",
+    }]);
+    assert_eq!(verdict["client"]["missteps"], expected);
+}

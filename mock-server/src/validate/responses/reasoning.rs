@@ -38,12 +38,12 @@ pub(super) fn not_persisted(subject: &Subject<'_>) -> Option<Broken> {
     ))
 }
 
-/// R8: encrypted content is what this server gave out.
+/// R8: the encrypted content of reasoning is what this server gave out.
 pub(super) fn not_ours(subject: &Subject<'_>) -> Option<Broken> {
     let opaque = |(_, item)| text(item, "encrypted_content");
     subject
         .list("input")
-        .filter(|(_, item)| matches!(item_type(item), Some("reasoning" | "compaction")))
+        .filter(|(_, item)| is_reasoning(item))
         .filter_map(opaque)
         .find(|content| !subject.memory.gave_opaque(content))?;
     Some(Broken::whole("The encrypted content could not be verified: this server never gave it"))

@@ -85,7 +85,7 @@ pub(super) const RULES: [Rule; 41] = [
         "invalid_request_error",
         Some("invalid_encrypted_content"),
         None,
-        "Encrypted content is what this server gave out.",
+        "The encrypted content of reasoning is what this server gave out.",
     ),
     row(
         RuleId::R9,
