@@ -8,7 +8,7 @@ use crate::{schema, start};
 
 const NOTHING: Vec<String> = Vec::new();
 
-fn message(role: &str, content: &Value) -> Value {
+pub(crate) fn message(role: &str, content: &Value) -> Value {
     json!({"type": "message", "role": role, "content": content})
 }
 
@@ -171,21 +171,7 @@ pub(crate) async fn compact_missing_model(server: &MockServer) {
     assert_eq!(error["error"]["param"], "model");
 }
 
-/// A test for each check, under its name.
-macro_rules! tests {
-    ($($check:ident),* $(,)?) => {
-        mod alone {
-            $(
-                #[tokio::test]
-                async fn $check() {
-                    super::$check(&super::start().await).await;
-                }
-            )*
-        }
-    };
-}
-
-tests![
+crate::alone![
     basic_response,
     assistant_phase,
     system_prompt,

@@ -10,8 +10,24 @@
     reason = "helpers of tests fail by panicking, as the tests do"
 )]
 
+/// A test for each check, under its name, with a server of its own.
+macro_rules! alone {
+    ($($check:ident),* $(,)?) => {
+        mod alone {
+            $(
+                #[tokio::test]
+                async fn $check() {
+                    super::$check(&super::start().await).await;
+                }
+            )*
+        }
+    };
+}
+use alone;
+
 mod http;
 mod schema;
+mod socket;
 
 use std::path::Path;
 
@@ -41,5 +57,12 @@ async fn all_at_once() {
         http::streaming_response(&server),
         http::compact_response(&server),
         http::compact_missing_model(&server),
+        socket::websocket_response(&server),
+        socket::websocket_sequential_responses(&server),
+        socket::websocket_continuation(&server),
+        socket::websocket_reconnect_store_false_recovery(&server),
+        socket::websocket_previous_response_not_found(&server),
+        socket::websocket_failed_continuation_evicts_cache(&server),
+        socket::websocket_compact_new_chain(&server),
     );
 }
