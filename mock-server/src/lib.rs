@@ -112,6 +112,8 @@ pub mod capture;
 pub mod client_verdict;
 pub mod document;
 mod fault;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod gate;
 pub mod journal;
 pub mod provider;

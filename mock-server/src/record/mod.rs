@@ -21,3 +21,9 @@ mod upstream;
 pub use proxy::{RecordError, RecordOptions, RecordReady, RecordSummary, Recording, record};
 pub use scrub::{BadPattern, Scrubber};
 pub use upstream::{BadUpstream, Upstream};
+
+/// Reads a recorded reply and lets it go.
+#[cfg(fuzzing)]
+pub(crate) fn read_and_drop(wire: crate::wire::Wire, body: &[u8]) {
+    drop(read::read(wire, body));
+}

@@ -1,0 +1,22 @@
+//! What the fuzz targets need beyond the public interface; compiled only for them (`--cfg fuzzing`).
+
+use http::HeaderMap;
+
+use crate::capture::{capture, offered_tools};
+use crate::record;
+use crate::validate::{Rules, Service, Validator};
+use crate::wire::Wire;
+
+/// All that a server does with the body of a request: parsing, every rule, the capture.
+pub fn request(wire: Wire, body: &[u8]) {
+    let Ok(json) = serde_json::from_slice(body) else { return };
+    let validator = Validator::new(Rules::all(), Service::default());
+    drop(validator.check(wire, &HeaderMap::new(), &json));
+    drop(capture(wire, &json));
+    drop(offered_tools(wire, &json));
+}
+
+/// Reads a recorded reply, whole or streamed.
+pub fn recorded(wire: Wire, body: &[u8]) {
+    record::read_and_drop(wire, body);
+}
