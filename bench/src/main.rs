@@ -3,15 +3,12 @@
 //! Both run as a process of their own, started anew for each round, and take turns in one run:
 //! only the ratio of two rounds next to each other means something on a shared machine.
 
-mod load;
-mod servers;
-
-use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use anyhow::{Result, bail};
+use conform_bench::process::{Server, median, range};
+use conform_bench::{load, servers};
+use tokio::process::Command;
 
 /// How many connections send requests at once.
 const LEVELS: [usize; 3] = [1, 32, 256];
@@ -51,11 +48,7 @@ async fn compare() -> Result<()> {
             }
         }
         let rate = median(rounds.iter().map(|(bare, mock)| mock.rate / bare.rate));
-        let ratios = rounds.iter().map(|(bare, mock)| mock.rate / bare.rate);
-        let (lowest, highest) = ratios
-            .fold((f64::INFINITY, 0.0_f64), |(lowest, highest), ratio| {
-                (lowest.min(ratio), highest.max(ratio))
-            });
+        let (lowest, highest) = range(rounds.iter().map(|(bare, mock)| mock.rate / bare.rate));
         let cpu = median(rounds.iter().map(|(bare, mock)| mock.cpu / bare.cpu));
         println!(
             "{connections:>11}  {:>5.0}  {:>5.0}  {rate:.2} ({lowest:.2} - {highest:.2})  \
@@ -82,41 +75,13 @@ struct Measured {
 }
 
 async fn measure(server: &str, connections: usize) -> Result<Measured> {
-    let (mut child, address) = start(server).await?;
-    let id = child.id().context("the server runs")?;
-    let before = processor_time(id)?;
-    let load = load::run(&address, connections, ROUND).await?;
-    let used = processor_time(id)? - before;
-    child.kill().await?;
+    let server = Server::start(Command::new(std::env::current_exe()?).arg(server)).await?;
+    let before = server.processor_time()?;
+    let load = load::run(&server.said, connections, ROUND).await?;
+    let used = server.processor_time()? - before;
+    server.end().await?;
     Ok(Measured {
         rate: load.requests / load.seconds,
         cpu: used.as_secs_f64() * 1e6 / load.requests,
     })
-}
-
-/// The processor time of a process, from `/proc` in ticks of 10 ms.
-fn processor_time(process: u32) -> Result<Duration> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // The name before this may hold spaces; user and system time are fields 14 and 15.
-    let fields: Vec<&str> =
-        stat.rsplit_once(") ").context("a name")?.1.split_whitespace().collect();
-    let ticks = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
-    Ok(Duration::from_millis(ticks * 10))
-}
-
-async fn start(server: &str) -> Result<(Child, String)> {
-    let mut child = Command::new(std::env::current_exe()?)
-        .arg(server)
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let output = child.stdout.take().context("the server's output")?;
-    let address = BufReader::new(output).lines().next_line().await?;
-    Ok((child, address.context("the server ended before it said where it listens")?))
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

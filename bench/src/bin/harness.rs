@@ -159,6 +159,7 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
     let start = Start {
         profile: &bench.profile,
         launch,
+        wire: *launch.wires.first().context("a wire")?,
         executable: &bench.executable,
         defects: &[],
         path: "/usr/local/bin:/usr/bin:/bin",
