@@ -332,3 +332,102 @@ async fn a_real_package_is_installed_and_runs() {
     assert!(output.contains("0.171.0"), "{output}");
     assert!(keeper.end().await.unwrap().is_empty());
 }
+
+/// An npm whose packages are programs at `bin/node` and `cli.js`.
+const SCRIPT_NPM: &str = r#"
+spec=; for spec; do :; done
+name=${spec%@*}; version=${spec##*@}
+echo "$spec" >>"$(dirname "$0")/calls"
+mkdir -p "node_modules/$name/bin"
+printf '#!/bin/sh\necho node %s runs "$1"\n' "$version" >"node_modules/$name/bin/node"
+printf '#!/usr/bin/env node\n' >"node_modules/$name/cli.js"
+chmod +x "node_modules/$name/bin/node" "node_modules/$name/cli.js"
+printf '{"packages": {"node_modules/%s": {"version": "%s"}}}' "$name" "$version" >package-lock.json
+"#;
+
+#[test]
+fn a_script_gets_the_node_that_its_profile_names() {
+    let place = Place::new().npm(SCRIPT_NPM);
+    let profile = profile(
+        "source = 'npm'\npackage = 'tool'\nexecutable = 'node_modules/tool/cli.js'\nnode = '24.1.0'",
+        "['1.2.3', '1.0.0']",
+    );
+    let first = place.store.install(&profile, None, &mut |_| {}).unwrap();
+    let node = first.interpreter.as_ref().unwrap();
+    assert!(node.starts_with(place.agents().join(".runtimes/node-24.1.0")), "{node:?}");
+    assert_eq!(output(node), "node 24.1.0 runs \n");
+    assert!(first.executable.ends_with("tool/1.2.3/node_modules/tool/cli.js"));
+
+    // All versions share it, and it is no agent.
+    place.store.install(&profile, Some("1.0.0"), &mut |_| {}).unwrap();
+    assert_eq!(place.calls(), 3);
+    let agents: Vec<_> =
+        place.store.list().unwrap().into_iter().map(|listed| listed.agent).collect();
+    assert_eq!(agents, ["tool", "tool"]);
+
+    // Without it nothing runs.
+    fs::remove_dir_all(place.agents().join(".runtimes")).unwrap();
+    assert_eq!(place.store.installed(&profile, None).unwrap(), None);
+    assert_eq!(place.store.install(&profile, None, &mut |_| {}).unwrap(), first);
+}
+
+/// A Python 3.11 that makes an environment and installs what it is asked for.
+const GOOD_PYTHON: &str = r#"
+case "$1 $2" in
+"-c "*) echo 3.11 ;;
+"-m venv")
+    mkdir -p venv/bin
+    cp "$0" venv/bin/python ;;
+"-m pip")
+    case "$3" in
+    install)
+        echo "$*" >calls
+        case "$*" in *9.9.9*) echo "ERROR: No matching distribution found for tool==9.9.9" >&2; exit 1 ;; esac
+        printf 'print()\n' >venv/bin/tool; chmod +x venv/bin/tool ;;
+    freeze) echo tool==1.2.3 ;;
+    esac ;;
+esac
+"#;
+
+fn pip_profile() -> Profile {
+    profile(
+        "source = 'pip'\npackage = 'tool'\npython = ['3.11']\nwith = ['extra==0.9.0']\nexecutable = 'bin/tool'",
+        "['1.2.3']",
+    )
+}
+
+#[test]
+fn a_python_package_gets_an_environment_of_its_own() {
+    let place = Place::new();
+    script(&place.folder.path().join("bin/python3"), GOOD_PYTHON);
+    let installed = place.store.install(&pip_profile(), None, &mut |_| {}).unwrap();
+    let folder = place.agents().join("tool/1.2.3");
+    assert_eq!(installed.interpreter, Some(folder.join("venv/bin/python")));
+    assert_eq!(installed.executable, folder.join("venv/bin/tool"));
+    assert_eq!(fs::read_to_string(folder.join("requirements.lock")).unwrap(), "tool==1.2.3\n");
+    let calls = fs::read_to_string(folder.join("calls")).unwrap();
+    assert!(calls.ends_with("tool==1.2.3 extra==0.9.0\n"), "{calls}");
+    installed.verify().unwrap();
+}
+
+#[test]
+fn what_keeps_a_python_package_from_being_installed_is_said() {
+    let place = Place::new();
+    let failure = |version| {
+        place.store.install(&pip_profile(), version, &mut |_| {}).unwrap_err().to_string()
+    };
+    assert!(failure(None).contains("needs Python 3.11"), "{}", failure(None));
+    script(&place.folder.path().join("bin/python3"), "echo 3.9");
+    assert!(failure(None).contains("there is none on PATH"), "{}", failure(None));
+    script(&place.folder.path().join("bin/python3"), GOOD_PYTHON);
+    assert!(
+        failure(Some("9.9.9")).contains("No matching distribution"),
+        "{}",
+        failure(Some("9.9.9"))
+    );
+    script(
+        &place.folder.path().join("bin/python3"),
+        "case $2 in venv) echo 'no module named venv' >&2; exit 1;; *) echo 3.11;; esac",
+    );
+    assert!(failure(None).contains("python3-venv"), "{}", failure(None));
+}

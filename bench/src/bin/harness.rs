@@ -161,6 +161,7 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         launch,
         wire: *launch.wires.first().context("a wire")?,
         executable: &bench.executable,
+        interpreter: None,
         defects: &[],
         path: "/usr/local/bin:/usr/bin:/bin",
         variant: &case.main,

@@ -62,8 +62,10 @@ pub struct Start<'a> {
     pub launch: &'a Launch,
     /// The wire chosen.
     pub wire: Wire,
-    /// The executable.
+    /// The executable, or the script that the interpreter runs.
     pub executable: &'a Path,
+    /// What runs the script; `None`: the executable runs by itself.
+    pub interpreter: Option<&'a Path>,
     /// Deliberate defects, for the lab agent.
     pub defects: &'a [String],
     /// Where it finds programs.
@@ -111,6 +113,9 @@ impl Start<'_> {
         let fill = |text: &String| render(text, &values).map_err(|source| self.template(source));
         let arguments = |templates: &Vec<String>| -> Result<Vec<Argument>, LaunchError> {
             let mut arguments = Vec::new();
+            if self.interpreter.is_some() {
+                arguments.push(Argument::Fixed(self.executable.display().to_string()));
+            }
             for argument in templates {
                 match argument.as_str() {
                     "${prompt}" => arguments.push(Argument::Prompt),
@@ -133,7 +138,7 @@ impl Start<'_> {
             environment.insert(name.clone(), fill(value)?);
         }
         Ok(ResolvedLaunch {
-            program: self.executable.to_owned(),
+            program: self.interpreter.unwrap_or(self.executable).to_owned(),
             arguments: arguments(&self.launch.arguments)?,
             resume: self.launch.resume.as_ref().map(arguments).transpose()?,
             environment,
@@ -251,6 +256,7 @@ mod tests {
         let launch = profile.drivers.iter().find(|launch| launch.driver == driver);
         let variant = Variant { policy, network, ..fixture::case().main };
         let start = Start {
+            interpreter: None,
             wire: Wire::Responses,
             profile: &profile,
             launch: launch.expect("is declared"),

@@ -86,6 +86,21 @@ pub enum Install {
         package: String,
         /// The executable, relative to the installation folder; may hold `*` for one path part.
         executable: String,
+        /// The version of the private Node.js that runs it; `None`: it runs by itself.
+        #[serde(default)]
+        node: Option<String>,
+    },
+    /// A package of the Python index, in a virtual environment of its own.
+    Pip {
+        /// Package name.
+        package: String,
+        /// Versions of Python that will do, such as `3.11`, the best first.
+        python: Vec<String>,
+        /// Further requirements, each with its version, such as `anthropic==0.87.0`.
+        #[serde(default)]
+        with: Vec<String>,
+        /// The script, relative to the virtual environment, such as `bin/hermes`.
+        executable: String,
     },
     /// A program already on the machine.
     Path {

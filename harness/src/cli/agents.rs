@@ -58,7 +58,7 @@ fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
     for name in registry.names()? {
         let profile = registry.profile(&name)?;
         page.line(format_args!("{name}  {}", profile.title));
-        if matches!(profile.install, Install::Npm { .. }) {
+        if matches!(profile.install, Install::Npm { .. } | Install::Pip { .. }) {
             page.line(format_args!("  tried with: {}", profile.versions.join(", ")));
         }
         page.line(format_args!("  {}", installed(&profile, store, &listed)));
@@ -92,7 +92,7 @@ fn installed(profile: &Profile, store: &Store, listed: &[Listed]) -> String {
             Ok(None) => format!("not on this machine: {executable}"),
             Err(problem) => format!("not on this machine: {problem}"),
         },
-        Install::Npm { .. } => {
+        Install::Npm { .. } | Install::Pip { .. } => {
             let here: Vec<String> = listed
                 .iter()
                 .filter(|listed| listed.agent == profile.name)

@@ -42,7 +42,7 @@ pub(super) async fn run_case(
         }
     };
     let error = |verdict| Some(verdict_of(Some(launch), verdict));
-    if let Some(missing) = missing_program(case, subject.path(options)) {
+    if let Some(missing) = missing_program(case, &subject.path(options)) {
         return error(Verdict::Error {
             kind: ErrorKind::Prerequisite,
             message: format!("the scenario needs `{missing}`, which is not on this machine"),

@@ -100,13 +100,15 @@ impl Session<'_> {
         for file in &self.variant.files {
             plant(file, &places, folder)?;
         }
+        let path = self.subject.path(self.options);
         let start = Start {
             profile: &self.subject.profile,
             launch: self.launch,
             wire: self.wire,
             executable: &self.subject.executable,
+            interpreter: self.subject.interpreter.as_deref(),
             defects: &self.subject.defects,
-            path: self.subject.path(self.options),
+            path: &path,
             variant: self.variant,
             places: &places,
         };

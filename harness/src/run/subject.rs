@@ -1,6 +1,6 @@
 //! The agent under test: a profile, a version, and the executable that stands for it here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use conform_mock_server::wire::Wire;
@@ -59,8 +59,10 @@ pub struct Subject {
     pub profile: Profile,
     /// The version under test.
     pub version: String,
-    /// What is started.
+    /// What is started, or the script that the interpreter runs.
     pub executable: PathBuf,
+    /// What runs the script; `None`: the executable runs by itself.
+    pub interpreter: Option<PathBuf>,
     /// The wire asked for; `None`: each launch's preferred one.
     pub wire: Option<Wire>,
     /// Deliberate defects, for the lab agent.
@@ -68,9 +70,14 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Where it finds programs.
-    pub(super) fn path<'a>(&self, options: &'a Options) -> &'a str {
-        if self.profile.stand_ins { &options.path_with_stand_in } else { SYSTEM_PATH }
+    /// Where it finds programs: its interpreter before those of the machine.
+    pub(super) fn path(&self, options: &Options) -> String {
+        let machine =
+            if self.profile.stand_ins { &options.path_with_stand_in } else { SYSTEM_PATH };
+        match self.interpreter.as_deref().and_then(Path::parent) {
+            Some(folder) => format!("{}:{machine}", folder.display()),
+            None => machine.to_owned(),
+        }
     }
 
     /// The wire that the agent speaks when started by this launch; `None`: not the one asked for.

@@ -114,6 +114,48 @@ pub enum InstallError {
         /// What its lock file names.
         found: String,
     },
+    /// There is no private Node.js for this machine.
+    #[error(
+        "the agent needs a Node.js of its own, and there is none for {arch}; use x86_64 or aarch64"
+    )]
+    NoNode {
+        /// The machine's architecture.
+        arch: &'static str,
+    },
+    /// There is no Python that the agent can use.
+    #[error(
+        "{package} needs Python {wanted}, and there is none on PATH; install python{example} (on Debian with python3-venv)"
+    )]
+    PythonMissing {
+        /// The package.
+        package: String,
+        /// The versions that would do.
+        wanted: String,
+        /// One of them.
+        example: String,
+    },
+    /// Python cannot make a virtual environment.
+    #[error(
+        "{python} cannot make a virtual environment: it says {said:?}; install its venv module (on Debian python3-venv)"
+    )]
+    Venv {
+        /// The Python.
+        python: PathBuf,
+        /// Its words.
+        said: String,
+    },
+    /// pip failed.
+    #[error(
+        "pip could not install {package}=={version}: it says {said:?}; check the version, the network and pip's settings, then install again"
+    )]
+    Pip {
+        /// The package.
+        package: String,
+        /// The version.
+        version: String,
+        /// pip's words.
+        said: String,
+    },
     /// The profile's pattern does not lead to one executable.
     #[error(
         "`{pattern}` must be one executable file in the package, but {found}; correct `install.executable` in the profile (a package may have nothing for this machine)"

