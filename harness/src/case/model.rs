@@ -42,6 +42,20 @@ pub struct Case {
     pub control: Option<Variant>,
 }
 
+impl Case {
+    /// Whether the policy decides anything in it: something is attempted, a twin with another policy
+    /// is compared with it, or somebody is to be asked.
+    pub fn depends_on_policy(&self) -> bool {
+        self.control.is_some()
+            || self.main.turns.iter().any(|turn| turn.attempt)
+            || self
+                .main
+                .expect
+                .iter()
+                .any(|expected| matches!(expected.kind, ExpectKind::Approvals { raised: 1.. }))
+    }
+}
+
 /// A planted text, found again by its token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {

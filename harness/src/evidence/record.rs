@@ -24,6 +24,7 @@ pub fn run_evidence(
     // Process ids, by which they were found, have no lasting order.
     leftovers.sort();
     RunEvidence {
+        policy: variant.policy.name().to_owned(),
         requests: evidence
             .requests
             .iter()

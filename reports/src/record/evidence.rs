@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 /// What one run of the agent left behind, normalised.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunEvidence {
+    /// The policy of the run: the case's, or a wider one where the case tries nothing that a policy
+    /// decides about and the agent does not have the case's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub policy: String,
     /// Requests to the model, in order.
     pub requests: Vec<RequestRecord>,
     /// Approval requests and their decisions.

@@ -152,6 +152,7 @@ fn evidence() -> impl Strategy<Value = RunEvidence> {
                 files,
                 sinks,
                 leftovers: strays.clone(),
+                policy: String::new(),
                 pages,
                 strays,
                 exit,
