@@ -86,6 +86,10 @@ pub enum Install {
         package: String,
         /// The executable, relative to the installation folder; may hold `*` for one path part.
         executable: String,
+        /// A program that the package brings compressed with Brotli (RFC 7932), relative to the
+        /// installation folder; it is unpacked beside itself, without the ending `.br`.
+        #[serde(default)]
+        unpack: Option<String>,
         /// The version of the private Node.js that runs it; `None`: it runs by itself.
         #[serde(default)]
         node: Option<String>,

@@ -114,6 +114,14 @@ pub enum InstallError {
         /// What its lock file names.
         found: String,
     },
+    /// What is to be unpacked is not compressed in the one way that is known.
+    #[error(
+        "`install.unpack` names {name}, which does not end in .br; name a file that is compressed with Brotli, or leave it out"
+    )]
+    Compression {
+        /// The file.
+        name: String,
+    },
     /// There is no private Node.js for this machine.
     #[error(
         "the agent needs a Node.js of its own, and there is none for {arch}; use x86_64 or aarch64"

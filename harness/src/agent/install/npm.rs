@@ -1,5 +1,8 @@
 //! Fetching a package with npm.
 
+use std::fs::{File, Permissions};
+use std::io::BufReader;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -13,11 +16,15 @@ use super::store::Progress;
 /// npm's lock file.
 const LOCK: &str = "package-lock.json";
 
-/// One version of a package.
+/// One version of a package, and its program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Package<'a> {
     pub(super) name: &'a str,
     pub(super) version: &'a str,
+    /// The program in it that is compressed.
+    pub(super) unpack: Option<&'a str>,
+    /// The program, a pattern.
+    pub(super) executable: &'a str,
 }
 
 /// Fills an empty folder with a package, and says what is in it.
@@ -25,13 +32,15 @@ pub(super) fn fetch(
     npm: &Path,
     folder: &Path,
     package: Package<'_>,
-    executable: &str,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Origin, InstallError> {
     progress(Progress::Fetching);
     let integrity = install(npm, folder, package)?;
     progress(Progress::Checking);
-    let executable = pattern::resolve(folder, executable)?;
+    if let Some(compressed) = package.unpack {
+        unpack(folder, compressed)?;
+    }
+    let executable = pattern::resolve(folder, package.executable)?;
     Ok(Origin {
         package: package.name.to_owned(),
         version: package.version.to_owned(),
@@ -42,6 +51,20 @@ pub(super) fn fetch(
         node: None,
         lock: Some(LOCK.to_owned()),
     })
+}
+
+/// Unpacks a program beside itself.
+fn unpack(folder: &Path, compressed: &str) -> Result<(), InstallError> {
+    let Some(name) = compressed.strip_suffix(".br") else {
+        return Err(InstallError::Compression { name: compressed.to_owned() });
+    };
+    let (source, target) = (folder.join(compressed), folder.join(name));
+    let input = File::open(&source).map_err(io("read", &source))?;
+    let mut output = File::create(&target).map_err(io("write", &target))?;
+    let mut input = brotli_decompressor::Decompressor::new(BufReader::new(input), 1 << 16);
+    std::io::copy(&mut input, &mut output).map_err(io("unpack", &source))?;
+    let mode = Permissions::from_mode(0o755);
+    std::fs::set_permissions(&target, mode).map_err(io("make executable", &target))
 }
 
 /// Installs a package into an empty folder. Its integrity, as npm's lock file has it.

