@@ -65,8 +65,22 @@ fn variant(variant: &Variant) -> String {
         let _ = writeln!(out, "    page {name}: {:?}", text.display());
     }
     for step in &variant.steps {
-        let CaseStep::User(text) = step;
-        let _ = writeln!(out, "    user: {:?}", text.display());
+        let _ = match step {
+            CaseStep::User { text, .. } => writeln!(out, "    user: {:?}", text.display()),
+            CaseStep::Write { path, text } => {
+                writeln!(out, "    write {path}: {:?}", text.display())
+            }
+            CaseStep::Compact => writeln!(out, "    compact"),
+            CaseStep::Resume => writeln!(out, "    resume"),
+        };
+        for CaseInterjection { moment, said, gate } in step.during() {
+            let _ = match said {
+                Said::Steer(text) => {
+                    writeln!(out, "      {gate} at {moment:?}: {:?}", text.display())
+                }
+                Said::Interrupt => writeln!(out, "      {gate} at {moment:?}"),
+            };
+        }
     }
     for turn in &variant.turns {
         let attempt = if turn.attempt { " attempts" } else { "" };

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use super::text::{is_reserved, is_variable_name};
 use super::{Parser, is_word};
 use crate::scenario::{
-    Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Step, Text, Zone,
+    Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Text, Zone,
 };
 
 impl Parser {
@@ -142,13 +142,5 @@ impl Parser {
             }
         }
         pages
-    }
-
-    fn step(&mut self, node: &Node) -> Option<Step> {
-        let mut fields = Fields::of(node, "step", &mut self.problems)?;
-        let found = self.exactly_one(node, &mut fields, "step", (&["user"], &[]));
-        fields.finish(&mut self.problems);
-        let (_, prompt) = found?;
-        self.filled_template(prompt, "a prompt").map(Step::User)
     }
 }
