@@ -112,6 +112,14 @@ impl<'a> Judge<'_, 'a> {
                 self.check_origin(source, *span, origin);
                 ExpectKind::NoRequest { origin: origin.clone(), span: *span }
             }
+            ExpectKind::LastRequest { holds, lacks } => {
+                for (origin, span) in holds.iter().chain(lacks) {
+                    self.check_origin(source, *span, origin);
+                }
+                ExpectKind::LastRequest { holds: holds.clone(), lacks: lacks.clone() }
+            }
+            ExpectKind::Paired => ExpectKind::Paired,
+            ExpectKind::Compaction(ending) => ExpectKind::Compaction(*ending),
             ExpectKind::Contained => ExpectKind::Contained,
             ExpectKind::Approvals { raised } => ExpectKind::Approvals { raised: *raised },
             ExpectKind::Files(files) => ExpectKind::Files(FilesExpectation {

@@ -5,7 +5,6 @@ use conform_mock_server::journal::Outcome;
 use conform_reports::record::{ErrorKind, Exit, VariantName, Verdict};
 
 use super::run::{Run, shorten};
-use crate::case::CaseStep;
 use crate::scenario::{ExitExpectation, ExpectKind};
 
 /// One reason why nothing can be said.
@@ -147,7 +146,7 @@ pub(super) fn crash(run: &Run<'_>) -> Option<Trouble> {
         run.variant.expect.iter().any(|expectation| {
             matches!(expectation.kind, ExpectKind::Exit(ExitExpectation::Failure))
         });
-    let prompts = run.variant.steps.iter().filter(|step| matches!(step, CaseStep::User { .. })).count();
+    let prompts = run.prompts();
     let message = match &dialogue.exit {
         Exit::Unknown => {
             return Some(Trouble::new(

@@ -92,9 +92,7 @@ impl<'a> AppServer<'a> {
     pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
         let context = self.peer.context.clone();
         self.hang_up().await?;
-        let next = Peer::start(context).await?;
-        let last = std::mem::replace(&mut self.peer, next);
-        self.dialogue = last.end(std::mem::take(&mut self.dialogue)).await?;
+        self.peer.restart(context, &mut self.dialogue).await?;
         self.is_waiting = false;
         self.said.clear();
         self.actions.clear();

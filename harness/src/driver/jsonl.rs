@@ -66,10 +66,7 @@ impl<'a> Jsonl<'a> {
     pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
         let context = self.peer.context.resumed("jsonl")?;
         self.say_goodbye().await?;
-        let next = Peer::start(context).await?;
-        let last = std::mem::replace(&mut self.peer, next);
-        self.dialogue = last.end(std::mem::take(&mut self.dialogue)).await?;
-        Ok(())
+        self.peer.restart(context, &mut self.dialogue).await
     }
 
     async fn take_turn(

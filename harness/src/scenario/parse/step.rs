@@ -89,7 +89,7 @@ impl Parser {
     }
 
     /// Whether the flag says `true`, the one thing that it can say.
-    fn flag(&mut self, node: &Node, name: &str) -> bool {
+    pub(super) fn flag(&mut self, node: &Node, name: &str) -> bool {
         match self.problems.boolean(node, &format!("`{name}`")) {
             Some(false) => {
                 self.problems.error_with_help(
