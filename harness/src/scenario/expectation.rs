@@ -53,6 +53,8 @@ pub enum ExpectKind<T> {
         holds: Vec<(String, Span)>,
         /// Origins that do not stand in it.
         lacks: Vec<(String, Span)>,
+        /// Origins of which each stands behind all those before it, as far as they are there.
+        order: Vec<(String, Span)>,
     },
     /// In every request, each call has its result and each result its call.
     Paired,

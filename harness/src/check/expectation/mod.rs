@@ -47,7 +47,9 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
             request::check(run, &wanted)
         }
         ExpectKind::NoRequest { origin, .. } => request::absent(run, origin),
-        ExpectKind::LastRequest { holds, lacks } => request::last(run, holds, lacks),
+        ExpectKind::LastRequest { holds, lacks, order } => {
+            request::last(run, holds, lacks, order)
+        }
         ExpectKind::Paired => Answer::broken(pairing::breaches(run)),
         ExpectKind::Compaction(expected) => dialogue::compaction(run, *expected),
         ExpectKind::Contained => contained::check(run),
@@ -73,11 +75,11 @@ pub fn name(kind: &ExpectKind<LateText>) -> String {
             format!("`{origin}` stands at {authority}{frame}{verbatim}{count}")
         }
         ExpectKind::NoRequest { origin, .. } => format!("`{origin}` stands in no request"),
-        ExpectKind::LastRequest { holds, lacks } => {
+        ExpectKind::LastRequest { holds, lacks, order } => {
             let list = |names: &[(String, _)]| {
                 names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
             };
-            let asked = [("holds", holds), ("lacks", lacks)];
+            let asked = [("holds", holds), ("lacks", lacks), ("has in this order", order)];
             let asked = asked.iter().filter(|(_, names)| !names.is_empty());
             let asked: Vec<String> =
                 asked.map(|(word, names)| format!("{word} {}", list(names))).collect();

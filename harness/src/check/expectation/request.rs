@@ -119,6 +119,7 @@ pub(super) fn last(
     run: &Run<'_>,
     holds: &[(String, Span)],
     lacks: &[(String, Span)],
+    order: &[(String, Span)],
 ) -> Answer {
     let Some(request) = run.main_requests().next_back().filter(|_| run.heard_all()) else {
         return Answer::unproved(Trouble::new(
@@ -145,6 +146,18 @@ pub(super) fn last(
             let expected = format!("`{origin}` not in the conversation's last request");
             let there = format!("at {} authority", seen.segment.authority);
             answer.breaches.push(seen.breach(expected, there));
+        }
+    }
+    let lies = |seen: &Seen<'_>| (seen.found.segment, seen.found.extent.start);
+    let mut furthest: Option<(Seen<'_>, &str)> = None;
+    for (origin, _) in order {
+        let there = seen(request, origin).filter(|seen| !said(seen)).max_by_key(lies);
+        let Some(there) = there else { continue };
+        if let Some((before, earlier)) = furthest.filter(|(before, _)| lies(before) > lies(&there)) {
+            let expected = format!("`{origin}` behind `{earlier}`");
+            answer.breaches.push(before.breach(expected, "it stands before it".to_owned()));
+        } else {
+            furthest = Some((there, origin));
         }
     }
     answer

@@ -95,18 +95,23 @@ impl Parser {
 
     fn last_request(&mut self, node: &Node) -> Option<ExpectKind<Text>> {
         let mut fields = Fields::of(node, "last-request", &mut self.problems)?;
-        let (holds, lacks) =
-            (self.origins(fields.optional("holds")), self.origins(fields.optional("lacks")));
+        let [holds, lacks, order] =
+            ["holds", "lacks", "order"].map(|name| self.origins(fields.optional(name)));
         fields.finish(&mut self.problems);
-        if holds.is_empty() && lacks.is_empty() {
+        if order.len() == 1 {
+            let message = "one origin alone has no order";
+            self.problems.error_with_help(node.span, message, "name at least two");
+            return None;
+        }
+        if holds.is_empty() && lacks.is_empty() && order.is_empty() {
             self.problems.error_with_help(
                 node.span,
                 "this asks for nothing",
-                "name origins with `holds` or `lacks`",
+                "name origins with `holds`, `lacks` or `order`",
             );
             return None;
         }
-        Some(ExpectKind::LastRequest { holds, lacks })
+        Some(ExpectKind::LastRequest { holds, lacks, order })
     }
 
     /// One origin or several.
