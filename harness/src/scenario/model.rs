@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::expectation::ExpectSpec;
+use super::step::Step;
 use super::text::Text;
 use crate::clause::ClauseRef;
 
@@ -234,13 +235,6 @@ impl Capability {
     }
 }
 
-/// One thing the driver does.
-#[derive(Debug, Clone)]
-pub enum Step {
-    /// The user sends a prompt and the turn runs to its end.
-    User(Text),
-}
-
 /// One reply of the scripted model.
 #[derive(Debug, Clone)]
 pub struct TurnSpec {
@@ -254,6 +248,10 @@ pub struct TurnSpec {
     pub purpose: Purpose,
     /// The gate it waits for.
     pub gate: Option<String>,
+    /// Where the gate's name stands.
+    pub gate_span: Option<Span>,
+    /// What is said first; the gate then holds what follows.
+    pub begin: Option<Text>,
     /// Reported usage.
     pub usage: Usage,
     /// What is said.

@@ -5,9 +5,7 @@ use indexmap::IndexMap;
 
 use super::text::{is_reserved, is_variable_name};
 use super::{Parser, is_word};
-use crate::scenario::{
-    Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Step, Text, Zone,
-};
+use crate::scenario::{Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Text, Zone};
 
 impl Parser {
     /// Everything but the model's turns, which a scenario and a matrix value give differently.
@@ -142,13 +140,5 @@ impl Parser {
             }
         }
         pages
-    }
-
-    fn step(&mut self, node: &Node) -> Option<Step> {
-        let mut fields = Fields::of(node, "step", &mut self.problems)?;
-        let found = self.exactly_one(node, &mut fields, "step", (&["user"], &[]));
-        fields.finish(&mut self.problems);
-        let (_, prompt) = found?;
-        self.filled_template(prompt, "a prompt").map(Step::User)
     }
 }
