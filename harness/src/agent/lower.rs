@@ -55,7 +55,8 @@ pub fn script(
         .collect::<Result<_, _>>()?;
     let pages = variant.pages.iter().map(|(name, body)| {
         let content_type = "text/plain; charset=utf-8".to_owned();
-        (name.clone(), Page { content_type, body: body.resolve(places) })
+        let gate = variant.page_gates.get(name).cloned();
+        (name.clone(), Page { content_type, body: body.resolve(places), gate })
     });
     Ok(Script {
         turns,

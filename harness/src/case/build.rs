@@ -27,7 +27,10 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
     let steps = planter.steps(scenario, plan, &merged.steps);
     let turns = planter.turns(&merged.turns);
     planter.check_answers(scenario, &steps, &merged.turns);
-    planter.check_moments(&merged.steps, plan, &merged.turns, &turns, &steps, &pages);
+    planter.check_moments(&merged, plan, &turns, &steps);
+    let page_gates = merged.page_gates.iter();
+    let page_gates =
+        page_gates.map(|(name, (_, gate, _))| ((*name).to_owned(), (*gate).to_owned())).collect();
     let Planter { filler, origins, .. } = planter;
     let mut judge = Judge {
         filler: &filler,
@@ -54,6 +57,7 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
         name: VariantName::Main,
         files: files.clone(),
         pages,
+        page_gates,
         policy: merged.policy.unwrap_or(Policy::Workspace),
         network: merged.network.unwrap_or(Network::Denied),
         approver: merged.approver.unwrap_or(Approver::Deny),

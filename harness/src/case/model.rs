@@ -113,6 +113,8 @@ pub struct Variant {
     pub files: Vec<CaseFile>,
     /// Pages of the mock, by name.
     pub pages: IndexMap<String, LateText>,
+    /// The gates that pages wait for, by the page's name.
+    pub page_gates: IndexMap<String, String>,
     /// Policy.
     pub policy: Policy,
     /// Network.

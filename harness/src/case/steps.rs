@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use conform_mock_server::document::{Source, Span, did_you_mean};
-use indexmap::IndexMap;
 
 use super::fill::Spot;
 use super::findings::Placed;
 use super::late::LateText;
+use super::merge::Merged;
 use super::model::{CaseTurn, OriginSource};
 use super::plan::Plan;
 use super::plant::{Planter, check_path, file_origin};
@@ -146,21 +146,20 @@ impl<'a> Planter<'_, 'a> {
         Some(CaseStep::Write { path: name, text })
     }
 
-    /// Each moment is one of this case, and each gate opens at one.
+    /// Each moment is one of this case and lasts until what is said is taken, and each gate opens
+    /// at one.
     pub(super) fn check_moments(
         &mut self,
-        specs: &[Placed<'a, Step>],
+        merged: &Merged<'a>,
         plan: &Plan<'a>,
-        turns: &[Placed<'a, TurnSpec>],
-        named: &[CaseTurn],
+        turns: &[CaseTurn],
         steps: &[CaseStep],
-        pages: &IndexMap<String, LateText>,
     ) {
         let expanded = steps.iter().flat_map(|step| {
             let during = step.during();
             during.iter().enumerate().map(move |(at, said)| (said, &during[at..]))
         });
-        let written = specs.iter().flat_map(|step| {
+        let written = merged.steps.iter().flat_map(|step| {
             let during = match step.value {
                 Step::User { during, .. } => during.as_slice(),
                 _ => &[],
@@ -169,43 +168,16 @@ impl<'a> Planter<'_, 'a> {
             said.map(|spec| (step.source, spec.moment_span))
         });
         let mut gates: Vec<&str> = Vec::new();
-        for ((said, rest), (source, span)) in expanded.zip(written) {
+        for ((said, rest), at) in expanded.zip(written) {
             gates.push(&said.gate);
-            match &said.moment {
-                Moment::Asked(turn) => {
-                    let Some(turn) = named.iter().find(|one| one.name == *turn) else {
-                        let known = named.iter().map(|turn| turn.name.as_str());
-                        let help = did_you_mean(turn, known);
-                        let message = format!("no turn is named `{turn}`");
-                        self.findings.error(source, span, message, help);
-                        continue;
-                    };
-                    let holds = |gate: &String| rest.iter().any(|later| later.gate == *gate);
-                    if !turn.gate.as_ref().is_some_and(holds) {
-                        self.findings.error(
-                            source,
-                            span,
-                            format!("the reply of {} does not wait for this", turn.name),
-                            format!("add `gate: {}` to that turn", said.gate),
-                        );
-                    }
-                }
-                Moment::Fetched(page) if !pages.contains_key(page) => {
-                    let help = if pages.is_empty() {
-                        format!("add it: `pages: {{{page}: …}}`")
-                    } else {
-                        did_you_mean(page, pages.keys().map(String::as_str))
-                    };
-                    self.findings.error(source, span, format!("no page is named `{page}`"), help);
-                }
-                Moment::Fetched(_) => {}
-            }
+            self.check_moment(merged, turns, (said, rest), at);
         }
-        for turn in turns {
-            let (Some(gate), Some(span)) = (&turn.value.gate, turn.value.gate_span) else {
-                continue;
-            };
-            if !gates.contains(&gate.as_str()) {
+        let of_turns = merged.turns.iter().filter_map(|turn| {
+            Some((turn.source, turn.value.gate.as_deref()?, turn.value.gate_span?))
+        });
+        let of_pages = merged.page_gates.values().copied();
+        for (source, gate, span) in of_turns.chain(of_pages) {
+            if !gates.contains(&gate) {
                 let help = if gates.is_empty() {
                     "a gate opens when the agent has taken a steer or an interrupt: say one with \
                      `during` beside a prompt"
@@ -213,8 +185,53 @@ impl<'a> Planter<'_, 'a> {
                 } else {
                     did_you_mean(gate, gates.iter().copied())
                 };
-                self.findings.error(turn.source, span, format!("nothing opens `{gate}`"), help);
+                self.findings.error(source, span, format!("nothing opens `{gate}`"), help);
             }
+        }
+    }
+
+    /// `rest` is what is said from this moment on during the same turn.
+    fn check_moment(
+        &mut self,
+        merged: &Merged<'a>,
+        turns: &[CaseTurn],
+        (said, rest): (&CaseInterjection, &[CaseInterjection]),
+        (source, span): (&Arc<Source>, Span),
+    ) {
+        let holds = |gate: &str| rest.iter().any(|later| later.gate == gate);
+        let (what, known, waits) = match &said.moment {
+            Moment::Asked(name) => {
+                let turn = turns.iter().find(|turn| turn.name == *name);
+                let known: Vec<&str> = turns.iter().map(|turn| turn.name.as_str()).collect();
+                let waits = turn.map(|turn| turn.gate.as_deref().is_some_and(holds));
+                (format!("turn is named `{name}`"), known, waits)
+            }
+            Moment::Fetched(name) => {
+                let gate = merged.page_gates.get(name.as_str()).map(|(_, gate, _)| *gate);
+                let is_there = merged.pages.contains_key(name.as_str());
+                // What stops a turn need not be waited for: the call that fetched may go on for ever.
+                let waits = gate.is_some_and(holds) || said.said == Said::Interrupt;
+                let known = merged.pages.keys().copied().collect();
+                (format!("page is named `{name}`"), known, is_there.then_some(waits))
+            }
+        };
+        match waits {
+            Some(true) => {}
+            Some(false) => self.findings.error(
+                source,
+                span,
+                "what is said at this moment may come too late",
+                format!("let the turn or page wait until it is taken: `gate: {}`", said.gate),
+            ),
+            None if known.is_empty() => {
+                self.findings.error(source, span, format!("no {what}"), "add it");
+            }
+            None => self.findings.error(
+                source,
+                span,
+                format!("no {what}"),
+                did_you_mean_any(&said.moment, known),
+            ),
         }
     }
 
@@ -295,6 +312,11 @@ pub(super) fn needed(steps: &[CaseStep]) -> Vec<Capability> {
         }
     }
     needed
+}
+
+fn did_you_mean_any(moment: &Moment, known: Vec<&str>) -> String {
+    let (Moment::Asked(name) | Moment::Fetched(name)) = moment;
+    did_you_mean(name, known)
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -118,6 +118,7 @@ pub(crate) fn case() -> Case {
             name: VariantName::Main,
             files: Vec::new(),
             pages: IndexMap::new(),
+            page_gates: IndexMap::new(),
             policy: Policy::Ask,
             network: Network::Denied,
             approver: Approver::Deny,

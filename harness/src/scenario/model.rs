@@ -53,6 +53,8 @@ pub struct Fragment {
     pub files: Vec<FileSpec>,
     /// Pages of the mock, by name.
     pub pages: IndexMap<String, Text>,
+    /// The gates that pages wait for, by the page's name.
+    pub page_gates: IndexMap<String, (String, Span)>,
     /// Policy, if it is set here.
     pub policy: Option<Policy>,
     /// Network, if it is set here.
