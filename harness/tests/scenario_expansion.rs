@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use conform::case::{Case, CaseCall, CaseStep, CaseTurnKind, Expansion, Variant, expand};
+use conform::case::{
+    Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, Expansion, Variant, expand,
+};
 use conform::matrix::load_paths as load_matrices;
+use conform::scenario::Said;
 use conform::scenario::{load_file, load_paths};
 use conform_mock_server::document::{Diagnostic, render};
 

@@ -41,7 +41,12 @@ impl<'a> Planter<'_, 'a> {
     }
 
     /// Fills a text and notes the origins that it plants.
-    pub(super) fn plant(&mut self, text: Placed<'a, Text>, spot: Spot<'_>, source: &OriginSource) -> LateText {
+    pub(super) fn plant(
+        &mut self,
+        text: Placed<'a, Text>,
+        spot: Spot<'_>,
+        source: &OriginSource,
+    ) -> LateText {
         let filled = self.filler.fill(text, spot, self.findings);
         self.note(&filled, source);
         filled.text
@@ -140,7 +145,8 @@ impl<'a> Planter<'_, 'a> {
         let mut names: IndexSet<String> = IndexSet::new();
         let mut turns = Vec::new();
         for (index, spec) in specs.iter().enumerate() {
-            let TurnSpec { name, name_span, purpose, gate, begin, usage, kind, span, .. } = spec.value;
+            let TurnSpec { name, name_span, purpose, gate, begin, usage, kind, span, .. } =
+                spec.value;
             let name = name.clone().unwrap_or_else(|| format!("turn {}", index + 1));
             if !names.insert(name.clone()) {
                 self.findings.error(
@@ -150,9 +156,8 @@ impl<'a> Planter<'_, 'a> {
                     "give this one another name",
                 );
             }
-            let begin = begin
-                .as_ref()
-                .map(|text| self.model_text(spec.source, text, &OriginSource::Model));
+            let begin =
+                begin.as_ref().map(|text| self.model_text(spec.source, text, &OriginSource::Model));
             // A summary stands for the conversation, and no higher than the user.
             let said = if purpose.as_str() == COMPACTION {
                 OriginSource::Summary

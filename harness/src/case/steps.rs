@@ -226,7 +226,12 @@ impl<'a> Planter<'_, 'a> {
             None if known.is_empty() => {
                 self.findings.error(source, span, format!("no {what}"), "add it");
             }
-            None => self.findings.error(source, span, format!("no {what}"), did_you_mean_any(&said.moment, known)),
+            None => self.findings.error(
+                source,
+                span,
+                format!("no {what}"),
+                did_you_mean_any(&said.moment, known),
+            ),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::case::{
 use crate::clause::ClauseRef;
 use crate::driver::{Dialogue, DriverKind, TurnOutcome};
 use crate::evidence::{
-    CallState, Evidence, ModelRequest, OriginFound, Patterns, SinkDelivery, frames_around,
+    CallState, Course, Evidence, ModelRequest, OriginFound, Patterns, SinkDelivery, frames_around,
 };
 use crate::scenario::{
     Approver, Capability, ExpectKind, FilesExpectation, Network, Policy, ResultClass, Zone,
@@ -316,6 +316,7 @@ pub(crate) fn evidence_of(requests: Vec<ModelRequest>) -> Evidence {
         pages: Vec::new(),
         strays: Vec::new(),
         leaks: Vec::new(),
+        course: Course::default(),
         dialogue: Dialogue {
             turns: vec![TurnOutcome { succeeded: true, final_text: Some("Done.".into()) }],
             approvals: Vec::new(),

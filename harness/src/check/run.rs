@@ -115,8 +115,8 @@ impl Standing {
     fn of(origin: &Origin, contract: &crate::agent::profile::Contract) -> Self {
         let sources = || origin.planted.iter().map(|(source, _)| source);
         // A summary speaks for the conversation: the user's words are in it.
-        let typed = sources()
-            .any(|source| matches!(source, OriginSource::User | OriginSource::Summary));
+        let typed =
+            sources().any(|source| matches!(source, OriginSource::User | OriginSource::Summary));
         let is_rule = |source: &&OriginSource| match source {
             OriginSource::File { zone, path } => is_rule_file(contract, *zone, path),
             _ => false,

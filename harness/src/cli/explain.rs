@@ -1,9 +1,7 @@
 //! `conform explain`.
 
 use clap::Args;
-use conform::case::{
-    Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, LateText, Variant,
-};
+use conform::case::{Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, LateText, Variant};
 use conform::check::expectation_name;
 use conform::clause::{self, Clause, ClauseRef};
 use conform::scenario::{Moment, Said};

@@ -74,8 +74,7 @@ impl Track<'_> {
             ending.send_replace(true);
             outcome
         };
-        let (outcome, missed) =
-            tokio::join!(turn, self.interject(&interjector, during, ended));
+        let (outcome, missed) = tokio::join!(turn, self.interject(&interjector, during, ended));
         self.course.missed.extend(missed);
         outcome?;
         Ok(())
@@ -99,7 +98,9 @@ impl Track<'_> {
                 Said::Interrupt => Action::Interrupt,
             };
             let taken = async {
-                self.journal.wait_until(|exchanges| exchanges.iter().any(|one| is_at(one, moment))).await;
+                self.journal
+                    .wait_until(|exchanges| exchanges.iter().any(|one| is_at(one, moment)))
+                    .await;
                 interjector.say(action).await
             };
             let taken = tokio::select! {

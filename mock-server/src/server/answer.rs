@@ -80,12 +80,7 @@ pub(super) async fn answer(
     }
 }
 
-async fn page(
-    state: &State,
-    head: &Parts,
-    body: RequestBody,
-    name: &str,
-) -> Response<ReplyBody> {
+async fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
     let page = state.script.pages.get(name);
     let route = Route::Page { name: name.to_owned(), found: page.is_some() };
     let number = record(state, head, body.bytes, route);

@@ -47,9 +47,7 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
             request::check(run, &wanted)
         }
         ExpectKind::NoRequest { origin, .. } => request::absent(run, origin),
-        ExpectKind::LastRequest { holds, lacks, order } => {
-            request::last(run, holds, lacks, order)
-        }
+        ExpectKind::LastRequest { holds, lacks, order } => request::last(run, holds, lacks, order),
         ExpectKind::Paired => Answer::broken(pairing::breaches(run)),
         ExpectKind::Compaction(expected) => dialogue::compaction(run, *expected),
         ExpectKind::Contained => contained::check(run),

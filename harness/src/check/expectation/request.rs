@@ -153,7 +153,8 @@ pub(super) fn last(
     for (origin, _) in order {
         let there = seen(request, origin).filter(|seen| !said(seen)).max_by_key(lies);
         let Some(there) = there else { continue };
-        if let Some((before, earlier)) = furthest.filter(|(before, _)| lies(before) > lies(&there)) {
+        if let Some((before, earlier)) = furthest.filter(|(before, _)| lies(before) > lies(&there))
+        {
             let expected = format!("`{origin}` behind `{earlier}`");
             answer.breaches.push(before.breach(expected, "it stands before it".to_owned()));
         } else {

@@ -89,6 +89,7 @@ fn collected_after(
         before: &empty,
         after: &empty,
         dialogue,
+        course: &Course::default(),
     })
 }
 
@@ -318,6 +319,7 @@ fn changes_of_the_tree_leave_out_the_agents_own_state() {
         before: &before,
         after: &after,
         dialogue: &Dialogue::default(),
+        course: &Course::default(),
     });
     assert_eq!(
         evidence.files,

@@ -5,9 +5,7 @@ use indexmap::IndexMap;
 
 use super::text::{is_reserved, is_variable_name};
 use super::{Parser, is_word};
-use crate::scenario::{
-    Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Text, Zone,
-};
+use crate::scenario::{Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Text, Zone};
 
 /// The gates that pages wait for.
 type Gates = IndexMap<String, (String, Span)>;
@@ -156,9 +154,8 @@ impl Parser {
         let text = fields
             .required("text", &mut self.problems)
             .and_then(|node| self.template(node, "a page"));
-        let gate = fields
-            .optional("gate")
-            .and_then(|node| Some((self.word(node, "gate")?, node.span)));
+        let gate =
+            fields.optional("gate").and_then(|node| Some((self.word(node, "gate")?, node.span)));
         fields.finish(&mut self.problems);
         Some((text?, gate))
     }

@@ -62,10 +62,18 @@ impl Parser {
     fn interjection(&mut self, node: &Node) -> Option<InterjectionSpec> {
         let mut fields = Fields::of(node, "interjection", &mut self.problems)?;
         let when = self.when(fields.optional("when"));
-        let moment =
-            self.exactly_one(node, &mut fields, "what is said during a turn", (&MOMENTS, &INTERJECTION));
-        let said =
-            self.exactly_one(node, &mut fields, "what is said during a turn", (&SAID, &INTERJECTION));
+        let moment = self.exactly_one(
+            node,
+            &mut fields,
+            "what is said during a turn",
+            (&MOMENTS, &INTERJECTION),
+        );
+        let said = self.exactly_one(
+            node,
+            &mut fields,
+            "what is said during a turn",
+            (&SAID, &INTERJECTION),
+        );
         fields.finish(&mut self.problems);
         let moment = moment.and_then(|(kind, node)| self.moment(kind, node));
         let said = said.and_then(|(kind, node)| self.said(kind, node));

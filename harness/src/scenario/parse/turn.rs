@@ -46,11 +46,11 @@ impl Parser {
             .optional("name")
             .and_then(|node| Some((self.line(node, "a turn's name")?, node.span)));
         let purpose = fields.optional("purpose").and_then(|node| self.word(node, "purpose"));
-        let gate = fields
-            .optional("gate")
-            .and_then(|node| Some((self.word(node, "gate")?, node.span)));
-        let begin =
-            fields.optional("begin").and_then(|node| self.filled_template(node, "what is said first"));
+        let gate =
+            fields.optional("gate").and_then(|node| Some((self.word(node, "gate")?, node.span)));
+        let begin = fields
+            .optional("begin")
+            .and_then(|node| self.filled_template(node, "what is said first"));
         let usage = fields.optional("usage").map(|node| self.usage(node));
         let found = self.exactly_one(node, &mut fields, "turn", (&KINDS, &MODIFIERS));
         let kind = found.and_then(|(kind, value)| self.turn_kind(kind, value, slots));

@@ -46,9 +46,7 @@ fn page(name: &str, node: &Node, problems: &mut Problems) -> Option<Page> {
             Some(text)
         });
     let body = fields.required("body", problems).and_then(|node| problems.text(node, "`body`"));
-    let gate = field(fields.optional("gate"), None, |node| {
-        problems.text(node, "`gate`").map(Some)
-    });
+    let gate = field(fields.optional("gate"), None, |node| problems.text(node, "`gate`").map(Some));
     fields.finish(problems);
     Some(Page { content_type: content_type?, body: body?, gate: gate? })
 }
