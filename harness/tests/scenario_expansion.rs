@@ -7,8 +7,7 @@ use conform::case::{
     Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, Expansion, Variant, expand,
 };
 use conform::matrix::load_paths as load_matrices;
-use conform::scenario::Said;
-use conform::scenario::{load_file, load_paths};
+use conform::scenario::{Said, load_file, load_paths};
 use conform_mock_server::document::{Diagnostic, render};
 
 const GOOD: &str = "tests/fixtures/good";

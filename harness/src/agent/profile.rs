@@ -292,6 +292,9 @@ pub struct PurposeRecognition {
     /// JSON pointers and the texts their strings must contain.
     #[serde(default)]
     pub contains: BTreeMap<String, String>,
+    /// JSON pointers at which nothing may stand.
+    #[serde(default)]
+    pub absent: Vec<String>,
     /// What is answered when the scenario scripts nothing.
     pub reply: String,
 }
@@ -504,6 +507,18 @@ fn strings<'v>(value: &'v toml::Value, found: &mut Vec<&'v str>) {
         toml::Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
         toml::Value::Table(table) => table.values().for_each(|item| strings(item, found)),
         _ => {}
+    }
+}
+
+impl Contract {
+    /// What would end the frame around project rules; empty where none is documented.
+    pub fn rules_close(&self) -> String {
+        match self.rules_frame.as_deref() {
+            // A fence ends as it begins.
+            Some(fence) if fence.starts_with('`') => fence.to_owned(),
+            Some(tag) => format!("</{tag}>"),
+            None => String::new(),
+        }
     }
 }
 
