@@ -272,12 +272,8 @@ fn steps_expectations_and_requirements_add_up() {
     let lines = "requires: [approvals]\nneeds: [sh, curl]\nmodel: [{say: One.}, {say: Two.}]\n";
     let cell = cells(lines, &matrix_of(axes, disposition)).remove(0);
     // Two prompts make a second turn.
-    let required = [
-        Capability::Approvals,
-        Capability::Steer,
-        Capability::Confinement,
-        Capability::SecondTurn,
-    ];
+    let required =
+        [Capability::Approvals, Capability::Steer, Capability::Confinement, Capability::SecondTurn];
     assert_eq!(cell.requires, required);
     assert_eq!(cell.needs, ["sh", "curl"]);
     assert_eq!(cell.main.steps.len(), 2);

@@ -22,7 +22,7 @@ use crate::case::{
 use crate::clause::ClauseRef;
 use crate::driver::{Dialogue, DriverKind, TurnOutcome};
 use crate::evidence::{
-    CallState, Course, Evidence, ModelRequest, OriginFound, Patterns, SinkDelivery, frames_around,
+    CallState, Evidence, ModelRequest, OriginFound, Patterns, SinkDelivery, frames_around,
 };
 use crate::scenario::{
     Approver, Capability, ExpectKind, FilesExpectation, Network, Policy, ResultClass, Zone,
@@ -41,6 +41,7 @@ pub(crate) fn places_at(root: &str, port: u16) -> Places {
         outside: zone(Zone::Outside),
         home: zone(Zone::Home),
         tmp: zone(Zone::Tmp),
+        rules_close: "</rules>".to_owned(),
     }
 }
 
@@ -316,7 +317,7 @@ pub(crate) fn evidence_of(requests: Vec<ModelRequest>) -> Evidence {
         pages: Vec::new(),
         strays: Vec::new(),
         leaks: Vec::new(),
-        course: Course::default(),
+        course: crate::evidence::Course::default(),
         dialogue: Dialogue {
             turns: vec![TurnOutcome { succeeded: true, final_text: Some("Done.".into()) }],
             approvals: Vec::new(),

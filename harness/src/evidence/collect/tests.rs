@@ -91,7 +91,6 @@ fn collected_after(
         after: &empty,
         course: &Course::default(),
         dialogue,
-        course: &Course::default(),
     })
 }
 
@@ -322,7 +321,6 @@ fn changes_of_the_tree_leave_out_the_agents_own_state() {
         after: &after,
         course: &Course::default(),
         dialogue: &Dialogue::default(),
-        course: &Course::default(),
     });
     assert_eq!(
         evidence.files,
