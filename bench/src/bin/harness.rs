@@ -144,6 +144,7 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         outside: place(Zone::Outside),
         home: place(Zone::Home),
         tmp: place(Zone::Tmp),
+        rules_close: bench.profile.contract.rules_close(),
     };
     for file in &case.main.files {
         let path = folder.path().join(file.zone.name()).join(&file.path);

@@ -523,6 +523,18 @@ fn strings<'v>(value: &'v toml::Value, found: &mut Vec<&'v str>) {
     }
 }
 
+impl Contract {
+    /// What would end the frame around project rules; empty where none is documented.
+    pub fn rules_close(&self) -> String {
+        match self.rules_frame.as_deref() {
+            // A fence ends as it begins.
+            Some(fence) if fence.starts_with('`') => fence.to_owned(),
+            Some(tag) => format!("</{tag}>"),
+            None => String::new(),
+        }
+    }
+}
+
 impl PolicyLowering {
     /// Whether a driver can express the policy.
     pub(crate) fn is_for(&self, driver: DriverKind) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::scenario::LateVariable;
 
-/// The folders and the mock's address of one run.
+/// The folders, the mock's address and the agent's own words in one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     /// The mock's address, such as `http://127.0.0.1:40001`.
@@ -17,6 +17,8 @@ pub struct Places {
     pub home: PathBuf,
     /// The temporary folder.
     pub tmp: PathBuf,
+    /// What would end the agent's frame around project rules; empty where it documents none.
+    pub rules_close: String,
 }
 
 impl Places {
@@ -28,6 +30,7 @@ impl Places {
             LateVariable::Outside => self.outside.display().to_string(),
             LateVariable::Home => self.home.display().to_string(),
             LateVariable::Tmp => self.tmp.display().to_string(),
+            LateVariable::RulesClose => self.rules_close.clone(),
         }
     }
 }

@@ -43,6 +43,7 @@ pub(crate) fn places_at(root: &str, port: u16) -> Places {
         outside: zone(Zone::Outside),
         home: zone(Zone::Home),
         tmp: zone(Zone::Tmp),
+        rules_close: "</rules>".to_owned(),
     }
 }
 

@@ -101,6 +101,17 @@ pub(super) struct Standing {
     pub(super) only_rules: bool,
 }
 
+impl Sighting<'_> {
+    /// Whether these are project rules where the agent documents them. For `instructions` that is
+    /// the base text, which on some wires is the first message of a high role.
+    pub(super) fn is_as_documented(&self, request: &ModelRequest) -> bool {
+        let Some(documented) = self.standing.rules else { return false };
+        documented == self.segment.authority
+            || documented == Authority::Instructions
+                && base_segment(request).is_some_and(|(base, _)| base == self.found.segment)
+    }
+}
+
 impl Standing {
     fn of(origin: &Origin, contract: &crate::agent::profile::Contract) -> Self {
         let sources = || origin.planted.iter().map(|(source, _)| source);

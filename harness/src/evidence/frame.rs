@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// How a code fence is named in a stack of frames.
+/// The shortest code fence; a fence is named by its run of backticks (`CommonMark` 0.31, 4.5).
 const FENCE: &str = "```";
 
 /// The markup that is open around `extent`, outermost first: `<name …>` … `</name>` as `name`, and
-/// code fences as ```` ``` ````. Only markup that is closed again after the extent counts; what
+/// code fences as ```` ``` ```` or longer. Only markup that is closed again after the extent counts; what
 /// stands inside the extent is part of the planted text and never a frame.
 pub fn frames_around(text: &str, extent: &Range<usize>) -> Vec<String> {
     let before = text.get(..extent.start).unwrap_or_default();
@@ -15,12 +15,24 @@ pub fn frames_around(text: &str, extent: &Range<usize>) -> Vec<String> {
     closed_in(after, &open)
 }
 
-/// How many unescaped closing tags of this name the text holds, compared without case.
+/// How often the text ends a frame of this name: by an unescaped closing tag, compared without case,
+/// or by a fence that is as long.
 pub fn closing_tags(text: &str, name: &str) -> usize {
-    marks(text)
-        .iter()
-        .filter(|mark| matches!(mark, Mark::Close(found) if found.eq_ignore_ascii_case(name)))
-        .count()
+    let closes = |mark: &Mark<'_>| match mark {
+        Mark::Open(_) => false,
+        Mark::Close(found) => found.eq_ignore_ascii_case(name),
+        Mark::Fence(run) => is_fence(name) && ends_fence(run, name),
+    };
+    marks(text).iter().filter(|mark| closes(mark)).count()
+}
+
+fn is_fence(frame: &str) -> bool {
+    frame.starts_with(FENCE)
+}
+
+/// Whether a run of backticks ends the fence that another opened.
+fn ends_fence(run: &str, opened: &str) -> bool {
+    run.len() >= opened.len()
 }
 
 /// The names of the tags that a text opens.
@@ -29,7 +41,7 @@ pub(super) fn opening_tags(text: &str) -> Vec<&str> {
         .into_iter()
         .filter_map(|mark| match mark {
             Mark::Open(name) => Some(name),
-            Mark::Close(_) | Mark::Fence => None,
+            Mark::Close(_) | Mark::Fence(_) => None,
         })
         .collect()
 }
@@ -39,20 +51,29 @@ pub(super) fn opening_tags(text: &str) -> Vec<&str> {
 enum Mark<'a> {
     Open(&'a str),
     Close(&'a str),
-    Fence,
+    /// A line that begins with this run of backticks.
+    Fence(&'a str),
 }
 
 fn open_at_end(text: &str) -> Vec<&str> {
     let mut open: Vec<&str> = Vec::new();
     for mark in marks(text) {
-        let (name, opens) = match mark {
-            Mark::Open(name) => (name, true),
-            Mark::Close(name) => (name, false),
-            Mark::Fence => (FENCE, !open.contains(&FENCE)),
+        let closed = match mark {
+            Mark::Open(name) => {
+                open.push(name);
+                continue;
+            }
+            Mark::Close(name) => open.iter().rposition(|frame| *frame == name),
+            Mark::Fence(run) => match open.iter().rposition(|frame| is_fence(frame)) {
+                None => {
+                    open.push(run);
+                    continue;
+                }
+                // A shorter run within a fence is text.
+                at => at.filter(|at| ends_fence(run, open[*at])),
+            },
         };
-        if opens {
-            open.push(name);
-        } else if let Some(at) = open.iter().rposition(|frame| *frame == name) {
+        if let Some(at) = closed {
             open.truncate(at);
         }
     }
@@ -65,22 +86,25 @@ fn closed_in(text: &str, open: &[&str]) -> Vec<String> {
     let mut inner: Vec<&str> = Vec::new();
     let mut closed: Vec<&str> = Vec::new();
     for mark in marks(text) {
-        let name = match mark {
-            Mark::Open(name) => {
-                inner.push(name);
-                continue;
-            }
-            Mark::Close(name) => name,
-            Mark::Fence => FENCE,
+        if let Mark::Open(name) = mark {
+            inner.push(name);
+            continue;
+        }
+        let closes = |frame: &&str| match mark {
+            Mark::Open(_) => false,
+            Mark::Close(name) => *frame == name,
+            Mark::Fence(run) => is_fence(frame) && ends_fence(run, frame),
         };
-        if let Some(at) = inner.iter().rposition(|frame| *frame == name) {
+        if let Some(at) = inner.iter().rposition(closes) {
             inner.truncate(at);
-        } else if let Some(at) = waiting.iter().rposition(|frame| *frame == name) {
+        } else if let Some(at) = waiting.iter().rposition(closes) {
+            closed.push(waiting[at]);
             waiting.truncate(at);
             inner.clear();
-            closed.push(name);
-        } else if name == FENCE {
-            inner.push(FENCE);
+        } else if let Mark::Fence(run) = mark
+            && !waiting.iter().any(|frame| is_fence(frame))
+        {
+            inner.push(run);
         }
     }
     closed.reverse();
@@ -95,10 +119,11 @@ fn marks(text: &str) -> Vec<Mark<'_>> {
         let rest = &text[start..];
         if rest.starts_with(FENCE) {
             let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+            let end = start + rest.len() - rest.trim_start_matches('`').len();
             if text[line..start].trim().is_empty() {
-                marks.push(Mark::Fence);
+                marks.push(Mark::Fence(&text[start..end]));
             }
-            at = start + rest.len() - rest.trim_start_matches('`').len();
+            at = end;
         } else if let Some((mark, length)) = tag(rest) {
             marks.extend(mark);
             at = start + length;
@@ -149,6 +174,16 @@ mod tests {
         assert_eq!(around("<a x=\"1\">\n<b-c>\n@@\n</b-c></a>"), ["a", "b-c"]);
         assert_eq!(around("<a>\n```text\n@@\n```\n</a>"), ["a", "```"]);
         assert_eq!(around("before @@ after"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_fence_ends_with_one_that_is_as_long() {
+        assert_eq!(around("`````\n@@\n`````"), ["`````"]);
+        assert_eq!(around("`````\n```\n@@\n```\n`````"), ["`````"]);
+        assert_eq!(around("```\n`````\n@@\n```"), Vec::<String>::new());
+        assert_eq!(closing_tags("a\n`````\nb", "`````"), 1);
+        assert_eq!(closing_tags("a\n```\nb", "`````"), 0);
+        assert_eq!(closing_tags("a\n`````\nb", "tag"), 0);
     }
 
     #[test]

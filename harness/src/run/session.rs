@@ -13,7 +13,7 @@ use super::pool::{Interrupt, Options};
 use super::subject::Subject;
 use crate::agent::launch::{LaunchError, Start};
 use crate::agent::lower::{self, LowerError};
-use crate::agent::profile::Launch;
+use crate::agent::profile::{Launch, Profile};
 use crate::case::{Case, CaseFile, CaseStep, Places, Variant};
 use crate::driver::{Context, Dialogue, Driver, DriverError, Interjections, Limits};
 use crate::evidence::{Evidence, Input, Patterns, Snapshot, TreeError, collect};
@@ -96,7 +96,7 @@ impl Session<'_> {
         })
         .await?;
         let address = listener.local_addr().map_err(|source| StartError::Listener { source })?;
-        let places = places(folder, &format!("http://{address}"));
+        let places = places(folder, &self.subject.profile, &format!("http://{address}"));
         for file in &self.variant.files {
             plant(file, &places, folder)?;
         }
@@ -186,13 +186,14 @@ fn keep_outputs(dialogue: &Dialogue, folder: &CaseFolder) -> Result<(), SessionE
     Ok(())
 }
 
-fn places(folder: &CaseFolder, mock: &str) -> Places {
+fn places(folder: &CaseFolder, profile: &Profile, mock: &str) -> Places {
     Places {
         mock: mock.to_owned(),
         workspace: folder.zone(Zone::Workspace),
         outside: folder.zone(Zone::Outside),
         home: folder.zone(Zone::Home),
         tmp: folder.zone(Zone::Tmp),
+        rules_close: profile.contract.rules_close(),
     }
 }
 

@@ -82,16 +82,20 @@ pub enum LateVariable {
     Home,
     /// `${tmp}`: the temporary folder's absolute path.
     Tmp,
+    /// `${rules-close}`: what would end the frame that the agent documents around project rules,
+    /// such as `</rules>`; nothing where it documents none.
+    RulesClose,
 }
 
 impl LateVariable {
     /// All late variables by name.
-    pub const NAMES: [(&'static str, Self); 5] = [
+    pub const NAMES: [(&'static str, Self); 6] = [
         ("mock", Self::Mock),
         ("workspace", Self::Workspace),
         ("outside", Self::Outside),
         ("home", Self::Home),
         ("tmp", Self::Tmp),
+        ("rules-close", Self::RulesClose),
     ];
 
     /// The variable as a scenario writes it.
@@ -102,6 +106,7 @@ impl LateVariable {
             Self::Outside => "${outside}",
             Self::Home => "${home}",
             Self::Tmp => "${tmp}",
+            Self::RulesClose => "${rules-close}",
         }
     }
 }

@@ -10,12 +10,13 @@ pub(super) fn broken(run: &Run<'_>) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for request in &run.evidence.requests {
         for sighting in run.sightings(request) {
-            let documented = sighting.standing.rules == Some(sighting.segment.authority);
+            let documented = sighting.is_as_documented(request);
             let extent = sighting.segment.text.get(sighting.found.extent.clone());
             let planted = extent.unwrap_or_default();
             if documented && closing_tags(planted, frame) > 0 {
                 let expected = format!(
-                    "the closing tag `</{frame}>` inside `{}` escaped or removed",
+                    "the `{}` inside `{}` escaped or removed",
+                    run.bench.profile.contract.rules_close(),
                     sighting.found.origin
                 );
                 let breach = Breach::seen(expected, "it ends the frame early");

@@ -77,8 +77,7 @@ fn place(request: &ModelRequest, sighting: &Sighting<'_>, documented: Authority)
     let in_base = base_segment(request).is_some_and(|(base, _)| base == sighting.found.segment);
     if documented != Authority::Instructions && (in_base || authority == Authority::Instructions) {
         Place::Welded
-    } else if authority == documented || (in_base && documented == Authority::Instructions) {
-        // The base text of some wires is the first message of a high role.
+    } else if sighting.is_as_documented(request) {
         Place::Documented
     } else if authority <= sighting.standing.ceiling {
         Place::Data
