@@ -306,6 +306,7 @@ pub(crate) fn evidence_of(requests: Vec<ModelRequest>) -> Evidence {
         call_id: Some("call_1".into()),
         delivered: true,
         results: vec!["denied".into()],
+        stopped: false,
     };
     Evidence {
         places: places(),
