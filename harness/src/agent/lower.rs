@@ -171,6 +171,9 @@ fn purposes(profile: &Profile) -> Vec<PurposeRule> {
         for (pointer, text) in &recognition.contains {
             all.push(Condition::Contains { pointer: pointer.clone(), text: text.clone() });
         }
+        for pointer in &recognition.absent {
+            all.push(Condition::Absent { pointer: pointer.clone() });
+        }
         PurposeRule { purpose: Purpose::new(&recognition.purpose), all }
     };
     profile.purposes.iter().map(rule).collect()

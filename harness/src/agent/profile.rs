@@ -300,6 +300,9 @@ pub struct PurposeRecognition {
     /// JSON pointers and the texts their strings must contain.
     #[serde(default)]
     pub contains: BTreeMap<String, String>,
+    /// JSON pointers at which nothing may stand.
+    #[serde(default)]
+    pub absent: Vec<String>,
     /// What is answered when the scenario scripts nothing.
     pub reply: String,
 }
