@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use conform::case::{Case, CaseCall, CaseStep, CaseTurnKind, Expansion, Variant, expand};
+use conform::case::{
+    Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, Expansion, Variant, expand,
+};
 use conform::matrix::load_paths as load_matrices;
-use conform::scenario::{load_file, load_paths};
+use conform::scenario::{Said, load_file, load_paths};
 use conform_mock_server::document::{Diagnostic, render};
 
 const GOOD: &str = "tests/fixtures/good";
@@ -65,8 +67,22 @@ fn variant(variant: &Variant) -> String {
         let _ = writeln!(out, "    page {name}: {:?}", text.display());
     }
     for step in &variant.steps {
-        let CaseStep::User(text) = step;
-        let _ = writeln!(out, "    user: {:?}", text.display());
+        let _ = match step {
+            CaseStep::User { text, .. } => writeln!(out, "    user: {:?}", text.display()),
+            CaseStep::Write { path, text } => {
+                writeln!(out, "    write {path}: {:?}", text.display())
+            }
+            CaseStep::Compact => writeln!(out, "    compact"),
+            CaseStep::Resume => writeln!(out, "    resume"),
+        };
+        for CaseInterjection { moment, said, gate } in step.during() {
+            let _ = match said {
+                Said::Steer(text) => {
+                    writeln!(out, "      {gate} at {moment:?}: {:?}", text.display())
+                }
+                Said::Interrupt => writeln!(out, "      {gate} at {moment:?}"),
+            };
+        }
     }
     for turn in &variant.turns {
         let attempt = if turn.attempt { " attempts" } else { "" };

@@ -1,10 +1,11 @@
 //! Lowering: a case's logical calls become the native calls of one agent.
 
 use conform_mock_server::script::{
-    Call, CallPayload, Condition, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
-    WhenExhausted,
+    Attempts, Call, CallPayload, Condition, Event, Fault, FaultRule, Item, Page, Pause, Point,
+    Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
 };
 use conform_mock_server::validate::Validation;
+use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -41,15 +42,21 @@ pub enum LowerError {
 ///
 /// # Errors
 /// When the profile cannot express a call.
-pub fn script(variant: &Variant, profile: &Profile, places: &Places) -> Result<Script, LowerError> {
+pub fn script(
+    variant: &Variant,
+    profile: &Profile,
+    wire: Wire,
+    places: &Places,
+) -> Result<Script, LowerError> {
     let turns = variant
         .turns
         .iter()
-        .map(|turn| lower_turn(turn, profile, places))
+        .map(|turn| lower_turn(turn, profile, wire, places))
         .collect::<Result<_, _>>()?;
     let pages = variant.pages.iter().map(|(name, body)| {
         let content_type = "text/plain; charset=utf-8".to_owned();
-        (name.clone(), Page { content_type, body: body.resolve(places) })
+        let gate = variant.page_gates.get(name).cloned();
+        (name.clone(), Page { content_type, body: body.resolve(places), gate })
     });
     Ok(Script {
         turns,
@@ -64,8 +71,13 @@ pub fn script(variant: &Variant, profile: &Profile, places: &Places) -> Result<S
     })
 }
 
-fn lower_turn(turn: &CaseTurn, profile: &Profile, places: &Places) -> Result<Turn, LowerError> {
-    let items = match &turn.kind {
+fn lower_turn(
+    turn: &CaseTurn,
+    profile: &Profile,
+    wire: Wire,
+    places: &Places,
+) -> Result<Turn, LowerError> {
+    let said: Vec<Item> = match &turn.kind {
         CaseTurnKind::Say(text) => {
             vec![Item::Message { text: text.resolve(places), phase: None }]
         }
@@ -74,14 +86,33 @@ fn lower_turn(turn: &CaseTurn, profile: &Profile, places: &Places) -> Result<Tur
             .map(|call| lower_call(call, profile, places).map(Item::Call))
             .collect::<Result<_, _>>()?,
     };
+    let begin = turn.begin.iter();
+    let begin = begin.map(|text| Item::Message { text: text.resolve(places), phase: None });
+    let items = begin.chain(said).collect();
+    let (gate, held) = match (&turn.gate, &turn.begin) {
+        (Some(gate), Some(_)) => (None, Some(held_after_first(wire, gate))),
+        (gate, _) => (gate.clone(), None),
+    };
     Ok(Turn {
         label: turn.name.clone(),
         purpose: turn.purpose.clone(),
         guards: Vec::new(),
-        gate: turn.gate.clone(),
-        faults: Vec::new(),
+        gate,
+        faults: held.into_iter().collect(),
         reply: Reply { items, usage: turn.usage, ..Reply::default() },
     })
+}
+
+/// A reply that waits for a gate once its first item is whole.
+fn held_after_first(wire: Wire, gate: &str) -> FaultRule {
+    let whole = match wire {
+        Wire::Responses | Wire::ResponsesWs => Event::Named("response.output_item.done".to_owned()),
+        Wire::Messages => Event::Named("content_block_stop".to_owned()),
+        // The role, then the first piece of the text.
+        Wire::Chat => Event::Number(2),
+    };
+    let pauses = vec![(Point::After(whole), Pause::Gate(gate.to_owned()))];
+    FaultRule { attempts: Attempts::Every, fault: Fault { pauses, ..Fault::default() } }
 }
 
 fn lower_call(call: &CaseCall, profile: &Profile, places: &Places) -> Result<Call, LowerError> {

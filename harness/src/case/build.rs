@@ -11,6 +11,8 @@ use super::merge::{Merged, merge};
 use super::model::{Case, CaseTurn, Expectation, Origin, Secret, Variant};
 use super::plan::{Plan, control_additions};
 use super::plant::Planter;
+use super::step::CaseStep;
+use super::steps::needed;
 use crate::scenario::{Approver, Capability, ControlSpec, ExpectSpec, Network, Policy, Scenario};
 
 /// Builds a case. What is wrong goes to `findings`; the case is then not fit to run.
@@ -22,9 +24,13 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
     let title = planter.title(scenario, plan);
     let files = planter.files(&merged.files);
     let pages = planter.pages(&merged.pages);
-    let steps = planter.steps(scenario, &merged.steps);
+    let steps = planter.steps(scenario, plan, &merged.steps);
     let turns = planter.turns(&merged.turns);
     planter.check_answers(scenario, &steps, &merged.turns);
+    planter.check_moments(&merged, plan, &turns, &steps);
+    let page_gates = merged.page_gates.iter();
+    let page_gates =
+        page_gates.map(|(name, (_, gate, _))| ((*name).to_owned(), (*gate).to_owned())).collect();
     let Planter { filler, origins, .. } = planter;
     let mut judge = Judge {
         filler: &filler,
@@ -51,6 +57,7 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
         name: VariantName::Main,
         files: files.clone(),
         pages,
+        page_gates,
         policy: merged.policy.unwrap_or(Policy::Workspace),
         network: merged.network.unwrap_or(Network::Denied),
         approver: merged.approver.unwrap_or(Approver::Deny),
@@ -75,7 +82,7 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
         reports: scenario.reports.clone(),
         axes: plan.axes.clone(),
         disposition: plan.matrix.as_ref().map(|part| part.name.to_owned()),
-        requires: requirements(scenario, plan),
+        requires: requirements(scenario, plan, &main.steps),
         needs: needs(scenario, plan),
         origins: origins.collect(),
         secrets,
@@ -84,12 +91,13 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
     }
 }
 
-fn requirements(scenario: &Scenario, plan: &Plan<'_>) -> Vec<Capability> {
+fn requirements(scenario: &Scenario, plan: &Plan<'_>, steps: &[CaseStep]) -> Vec<Capability> {
     let mut all: IndexSet<_> = scenario.requires.iter().copied().collect();
     if let Some(part) = &plan.matrix {
         all.extend(part.values.iter().flat_map(|value| value.requires.iter().copied()));
         all.extend(part.disposition.requires.iter().copied());
     }
+    all.extend(needed(steps));
     all.into_iter().collect()
 }
 

@@ -271,7 +271,10 @@ fn steps_expectations_and_requirements_add_up() {
         "{title: D, requires: [confinement, steer], expect: [{approvals: {raised: 0}}]}";
     let lines = "requires: [approvals]\nneeds: [sh, curl]\nmodel: [{say: One.}, {say: Two.}]\n";
     let cell = cells(lines, &matrix_of(axes, disposition)).remove(0);
-    assert_eq!(cell.requires, [Capability::Approvals, Capability::Steer, Capability::Confinement]);
+    // Two prompts make a second turn.
+    let required =
+        [Capability::Approvals, Capability::Steer, Capability::Confinement, Capability::SecondTurn];
+    assert_eq!(cell.requires, required);
     assert_eq!(cell.needs, ["sh", "curl"]);
     assert_eq!(cell.main.steps.len(), 2);
     let kinds = cell.main.expect.iter().map(|expect| &expect.kind);

@@ -112,6 +112,15 @@ impl<'a> Judge<'_, 'a> {
                 self.check_origin(source, *span, origin);
                 ExpectKind::NoRequest { origin: origin.clone(), span: *span }
             }
+            ExpectKind::LastRequest { holds, lacks, order } => {
+                for (origin, span) in holds.iter().chain(lacks).chain(order) {
+                    self.check_origin(source, *span, origin);
+                }
+                let (holds, lacks, order) = (holds.clone(), lacks.clone(), order.clone());
+                ExpectKind::LastRequest { holds, lacks, order }
+            }
+            ExpectKind::Paired => ExpectKind::Paired,
+            ExpectKind::Compaction(ending) => ExpectKind::Compaction(*ending),
             ExpectKind::Contained => ExpectKind::Contained,
             ExpectKind::Approvals { raised } => ExpectKind::Approvals { raised: *raised },
             ExpectKind::Files(files) => ExpectKind::Files(FilesExpectation {

@@ -1,6 +1,9 @@
 //! Puts the layers of a case together: lists are appended, maps united, a matrix value wins over
 //! the scenario, and two matrix values that contradict each other are an error.
 
+use std::sync::Arc;
+
+use conform_mock_server::document::{Source, Span};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
@@ -21,6 +24,8 @@ pub(super) struct Merged<'a> {
     pub(super) files: Vec<(Layer<'a>, &'a FileSpec)>,
     /// Pages.
     pub(super) pages: IndexMap<&'a str, Placed<'a, Text>>,
+    /// The gates that pages wait for.
+    pub(super) page_gates: IndexMap<&'a str, (&'a Arc<Source>, &'a str, Span)>,
     /// Policy.
     pub(super) policy: Option<Policy>,
     /// Network.
@@ -51,6 +56,13 @@ pub(super) fn merge<'a>(plan: &Plan<'a>, findings: &mut Findings) -> Merged<'a> 
             if !merged.secrets.contains(&name.as_str()) {
                 merged.secrets.push(name);
             }
+        }
+        // With a page that a later layer brings, its gate comes or goes.
+        for name in body.pages.keys() {
+            match body.page_gates.get(name) {
+                Some((gate, span)) => merged.page_gates.insert(name, (source, gate, *span)),
+                None => merged.page_gates.shift_remove(name.as_str()),
+            };
         }
         merged.files.extend(body.files.iter().map(|file| (*layer, file)));
         merged.steps.extend(body.steps.iter().map(|step| Placed::new(source, step)));

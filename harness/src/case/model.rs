@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::late::LateText;
+use super::step::CaseStep;
 use crate::clause::ClauseRef;
 use crate::scenario::{Approver, Capability, ExpectKind, Network, Policy, Zone};
 
@@ -90,6 +91,8 @@ pub enum OriginSource {
     Page(String),
     /// In the scripted model's own words or calls.
     Model,
+    /// In the scripted model's summary of the conversation.
+    Summary,
 }
 
 /// A planted secret.
@@ -110,13 +113,15 @@ pub struct Variant {
     pub files: Vec<CaseFile>,
     /// Pages of the mock, by name.
     pub pages: IndexMap<String, LateText>,
+    /// The gates that pages wait for, by the page's name.
+    pub page_gates: IndexMap<String, String>,
     /// Policy.
     pub policy: Policy,
     /// Network.
     pub network: Network,
     /// Approver.
     pub approver: Approver,
-    /// What the driver does.
+    /// What the user and the harness do.
     pub steps: Vec<CaseStep>,
     /// What the scripted model says.
     pub turns: Vec<CaseTurn>,
@@ -137,13 +142,6 @@ pub struct CaseFile {
     pub executable: bool,
 }
 
-/// One thing the driver does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CaseStep {
-    /// The user sends a prompt and the turn runs to its end.
-    User(LateText),
-}
-
 /// One reply of the scripted model.
 #[derive(Debug, Clone)]
 pub struct CaseTurn {
@@ -153,6 +151,8 @@ pub struct CaseTurn {
     pub purpose: Purpose,
     /// The gate it waits for.
     pub gate: Option<String>,
+    /// What is said first; the gate then holds what follows.
+    pub begin: Option<LateText>,
     /// Reported usage.
     pub usage: Usage,
     /// What is said.

@@ -10,7 +10,7 @@ use super::findings::{Findings, Placed};
 use crate::clause::ClauseRef;
 use crate::matrix::{AxisValue, Disposition, Fate, Matrix};
 use crate::scenario::{
-    AxisNames, ExpectSpec, Fragment, Scenario, TurnKind, TurnSpec, When, check_when,
+    AxisNames, ExpectSpec, Fragment, Scenario, Step, TurnKind, TurnSpec, When, check_when,
 };
 
 /// The axis of a scenario without a matrix, and its values.
@@ -155,7 +155,12 @@ fn multiplied<'a>(
 fn conditions(scenario: &Scenario) -> Vec<&When> {
     let control = scenario.control.iter().flat_map(|control| &control.expect);
     let expectations = scenario.body.expect.iter().chain(control).map(|expect| &expect.when);
-    scenario.body.model.iter().map(|turn| &turn.when).chain(expectations).collect()
+    let said = scenario.body.steps.iter().flat_map(|step| match step {
+        Step::User { during, .. } => during.as_slice(),
+        _ => &[],
+    });
+    let said = said.map(|interjection| &interjection.when);
+    scenario.body.model.iter().map(|turn| &turn.when).chain(expectations).chain(said).collect()
 }
 
 fn check_conditions(scenario: &Scenario, matrix: &Matrix, findings: &mut Findings) {

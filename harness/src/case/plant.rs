@@ -9,12 +9,15 @@ use super::fill::{Filled, Filler, Spot};
 use super::findings::{Findings, Placed};
 use super::late::LateText;
 use super::merge::both_values;
-use super::model::{CaseCall, CaseFile, CaseStep, CaseTurn, CaseTurnKind, OriginSource};
+use super::model::{CaseCall, CaseFile, CaseTurn, CaseTurnKind, OriginSource};
 use super::plan::{Layer, Plan};
-use crate::scenario::{FileSpec, LogicalCall, Scenario, Step, Text, TurnKind, TurnSpec, Zone};
+use crate::scenario::{FileSpec, LogicalCall, Scenario, Text, TurnKind, TurnSpec, Zone};
 
 /// The longest name of a file or folder, in bytes.
 const LONGEST_NAME: usize = 255;
+
+/// The purpose of requests for a summary that takes the history's place.
+const COMPACTION: &str = "compaction";
 
 /// Origins by name, with every place where they were planted.
 pub(super) type Origins = IndexMap<String, Vec<(OriginSource, LateText)>>;
@@ -38,13 +41,18 @@ impl<'a> Planter<'_, 'a> {
     }
 
     /// Fills a text and notes the origins that it plants.
-    fn plant(&mut self, text: Placed<'a, Text>, spot: Spot<'_>, source: &OriginSource) -> LateText {
+    pub(super) fn plant(
+        &mut self,
+        text: Placed<'a, Text>,
+        spot: Spot<'_>,
+        source: &OriginSource,
+    ) -> LateText {
         let filled = self.filler.fill(text, spot, self.findings);
         self.note(&filled, source);
         filled.text
     }
 
-    fn note(&mut self, filled: &Filled<'_>, source: &OriginSource) {
+    pub(super) fn note(&mut self, filled: &Filled<'_>, source: &OriginSource) {
         for (origin, _, _) in &filled.marks {
             let planted = self.origins.entry(origin.clone()).or_default();
             let place = (source.clone(), filled.text.clone());
@@ -132,45 +140,13 @@ impl<'a> Planter<'_, 'a> {
             .collect()
     }
 
-    /// The steps.
-    pub(super) fn steps(
-        &mut self,
-        scenario: &Scenario,
-        steps: &[Placed<'a, Step>],
-    ) -> Vec<CaseStep> {
-        if steps.is_empty() {
-            self.findings.error(
-                &scenario.source,
-                scenario.id_span,
-                "no step: the user says nothing",
-                "add `steps: [{user: …}]`",
-            );
-        }
-        steps
-            .iter()
-            .enumerate()
-            .map(|(index, step)| {
-                let Step::User(text) = step.value;
-                let origin =
-                    if index == 0 { "user".to_owned() } else { format!("user-{}", index + 1) };
-                let text = Placed::new(step.source, text);
-                let filled = self.filler.fill(text, Spot::Planted(&origin), self.findings);
-                if filled.is_blank() {
-                    let span = text.value.span;
-                    self.findings.error(text.source, span, "this prompt is empty", "");
-                }
-                self.note(&filled, &OriginSource::User);
-                CaseStep::User(filled.text)
-            })
-            .collect()
-    }
-
     /// The turns, all named.
     pub(super) fn turns(&mut self, specs: &[Placed<'a, TurnSpec>]) -> Vec<CaseTurn> {
         let mut names: IndexSet<String> = IndexSet::new();
         let mut turns = Vec::new();
         for (index, spec) in specs.iter().enumerate() {
-            let TurnSpec { name, name_span, purpose, gate, usage, kind, span, .. } = spec.value;
+            let TurnSpec { name, name_span, purpose, gate, begin, usage, kind, span, .. } =
+                spec.value;
             let name = name.clone().unwrap_or_else(|| format!("turn {}", index + 1));
             if !names.insert(name.clone()) {
                 self.findings.error(
@@ -180,9 +156,17 @@ impl<'a> Planter<'_, 'a> {
                     "give this one another name",
                 );
             }
+            let begin =
+                begin.as_ref().map(|text| self.model_text(spec.source, text, &OriginSource::Model));
+            // A summary stands for the conversation, and no higher than the user.
+            let said = if purpose.as_str() == COMPACTION {
+                OriginSource::Summary
+            } else {
+                OriginSource::Model
+            };
             let (kind, attempt) = match kind {
                 TurnKind::Say(text) => {
-                    (CaseTurnKind::Say(self.model_text(spec.source, text)), false)
+                    (CaseTurnKind::Say(self.model_text(spec.source, text, &said)), false)
                 }
                 TurnKind::Calls(calls) => {
                     let calls = calls.iter().map(|call| self.call(spec.source, call)).collect();
@@ -198,6 +182,7 @@ impl<'a> Planter<'_, 'a> {
                 name,
                 purpose: purpose.clone(),
                 gate: gate.clone(),
+                begin,
                 usage: *usage,
                 kind,
                 attempt,
@@ -206,8 +191,13 @@ impl<'a> Planter<'_, 'a> {
         turns
     }
 
-    fn model_text(&mut self, source: &'a Arc<Source>, text: &'a Text) -> LateText {
-        self.plant(Placed::new(source, text), Spot::Model, &OriginSource::Model)
+    fn model_text(
+        &mut self,
+        source: &'a Arc<Source>,
+        text: &'a Text,
+        said: &OriginSource,
+    ) -> LateText {
+        self.plant(Placed::new(source, text), Spot::Model, said)
     }
 
     fn call(&mut self, source: &'a Arc<Source>, call: &'a LogicalCall) -> CaseCall {
@@ -239,53 +229,6 @@ impl<'a> Planter<'_, 'a> {
             .collect();
         CaseCall::Logical { tool, arguments }
     }
-
-    /// Each prompt's turn ends with one `say`: fewer leave the agent without an answer, more are
-    /// never asked for, and a call at the end has nothing after its result.
-    pub(super) fn check_answers(
-        &mut self,
-        scenario: &Scenario,
-        steps: &[CaseStep],
-        turns: &[Placed<'a, TurnSpec>],
-    ) {
-        let main: Vec<_> = turns.iter().filter(|turn| turn.value.purpose.is_main()).collect();
-        let says = |turn: &&&Placed<'a, TurnSpec>| matches!(turn.value.kind, TurnKind::Say(_));
-        let Some(last) = main.last() else {
-            self.findings.error(
-                &scenario.source,
-                scenario.id_span,
-                "the model says nothing in the main conversation",
-                "let it end with `- say: …`",
-            );
-            return;
-        };
-        if !says(&last) {
-            self.findings.error(
-                last.source,
-                last.value.span,
-                "the model's last turn is a call: nothing answers its result",
-                "end with `- say: …`",
-            );
-            return;
-        }
-        let answers = main.iter().filter(says).count();
-        if answers != steps.len() && !steps.is_empty() {
-            self.findings.error(
-                last.source,
-                last.value.span,
-                format!(
-                    "{} but {}",
-                    counted(steps.len(), "prompt"),
-                    counted(answers, "final answer")
-                ),
-                "the model says one final text for each prompt, since a `say` ends its turn",
-            );
-        }
-    }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn same_layer(first: &Layer<'_>, second: &Layer<'_>) -> bool {
@@ -301,7 +244,7 @@ pub(super) fn file_origin(zone: Zone, path: &str) -> String {
 }
 
 /// Whether a path names a file below its folder, in one way only.
-fn check_path(path: &str) -> Result<(), &'static str> {
+pub(super) fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("it is empty");
     }

@@ -116,6 +116,10 @@ fn conduct(run: &Run<'_>, ledger: &mut Ledger) -> Vec<Trouble> {
     let mut troubles: Vec<Trouble> = Vec::new();
     troubles.extend(ask("the conversation followed the script", trouble::left_script(run)));
     troubles.extend(ask("the agent came to its end", trouble::crash(run)));
+    if run.variant.steps.iter().any(|step| !step.during().is_empty()) {
+        let unsaid = trouble::unsaid(run);
+        troubles.extend(ask("all that was said during a turn was taken", unsaid));
+    }
     if run.variant.turns.iter().any(|turn| turn.attempt) {
         let missed = trouble::not_reached(run);
         troubles.extend(ask("every dangerous call was delivered and answered", missed));

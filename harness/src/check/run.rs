@@ -5,7 +5,7 @@ use conform_mock_server::journal::Outcome;
 use conform_mock_server::validate::RuleId;
 
 use crate::agent::profile::Profile;
-use crate::case::{Case, LateText, Origin, OriginSource, Variant};
+use crate::case::{Case, CaseStep, LateText, Origin, OriginSource, Variant};
 use crate::evidence::{Evidence, ModelRequest, Normaliser, OriginFound, Patterns};
 use crate::scenario::{Capability, Zone};
 
@@ -44,6 +44,16 @@ impl<'a> Run<'a> {
     /// Requests of the conversation itself.
     pub(super) fn main_requests(&self) -> impl DoubleEndedIterator<Item = &'a ModelRequest> {
         self.evidence.requests.iter().filter(|request| request.purpose.is_main())
+    }
+
+    /// Whether every prompt was sent.
+    pub(super) fn heard_all(&self) -> bool {
+        self.evidence.dialogue.turns.len() >= self.prompts()
+    }
+
+    /// How many prompts there are to be sent.
+    pub(super) fn prompts(&self) -> usize {
+        self.variant.steps.iter().filter(|step| matches!(step, CaseStep::User { .. })).count()
     }
 
     /// A text of the case as it was in this run.
@@ -115,7 +125,9 @@ impl Sighting<'_> {
 impl Standing {
     fn of(origin: &Origin, contract: &crate::agent::profile::Contract) -> Self {
         let sources = || origin.planted.iter().map(|(source, _)| source);
-        let typed = sources().any(|source| *source == OriginSource::User);
+        // A summary speaks for the conversation: the user's words are in it.
+        let typed =
+            sources().any(|source| matches!(source, OriginSource::User | OriginSource::Summary));
         let is_rule = |source: &&OriginSource| match source {
             OriginSource::File { zone, path } => is_rule_file(contract, *zone, path),
             _ => false,

@@ -5,7 +5,6 @@ use conform_mock_server::journal::Outcome;
 use conform_reports::record::{ErrorKind, Exit, VariantName, Verdict};
 
 use super::run::{Run, shorten};
-use crate::case::CaseStep;
 use crate::scenario::{ExitExpectation, ExpectKind};
 
 /// One reason why nothing can be said.
@@ -158,7 +157,7 @@ pub(super) fn crash(run: &Run<'_>) -> Option<Trouble> {
         run.variant.expect.iter().any(|expectation| {
             matches!(expectation.kind, ExpectKind::Exit(ExitExpectation::Failure))
         });
-    let prompts = run.variant.steps.iter().filter(|step| matches!(step, CaseStep::User(_))).count();
+    let prompts = run.prompts();
     let message = match &dialogue.exit {
         Exit::Unknown => {
             return Some(Trouble::new(
@@ -179,6 +178,17 @@ pub(super) fn crash(run: &Run<'_>) -> Option<Trouble> {
         Exit::Status { .. } | Exit::Killed => return None,
     };
     Some(Trouble::new(ErrorKind::Crash, format!("{message}{}", last_words(run)), help))
+}
+
+/// Something that was to be said during a turn and was not taken.
+pub(super) fn unsaid(run: &Run<'_>) -> Option<Trouble> {
+    let missed = run.evidence.course.missed.first()?;
+    Some(Trouble::new(
+        ErrorKind::NotReached,
+        format!("{}, so nothing is proved", run.excerpt(missed)),
+        "check in the record how the conversation went until then, and that the driver of the \
+         profile's launch can say it",
+    ))
 }
 
 /// A dangerous call that was not delivered or not answered.

@@ -1,9 +1,10 @@
 //! `conform explain`.
 
 use clap::Args;
-use conform::case::{Case, CaseCall, CaseStep, CaseTurnKind, LateText, Variant};
+use conform::case::{Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, LateText, Variant};
 use conform::check::expectation_name;
 use conform::clause::{self, Clause, ClauseRef};
+use conform::scenario::{Moment, Said};
 use conform::suite::Suite;
 
 use super::Status;
@@ -138,10 +139,31 @@ fn add_variant(page: &mut Page, variant: &Variant) {
     let mut line = |name: &str, value: &str| {
         page.line(format_args!("  {name:NAME$}  {value}"));
     };
-    for CaseStep::User(prompt) in &variant.steps {
-        line("user", &quoted(prompt));
+    for step in &variant.steps {
+        match step {
+            CaseStep::User { text, .. } => line("user", &quoted(text)),
+            CaseStep::Write { path, text } => line("write", &format!("{path}: {}", quoted(text))),
+            CaseStep::Compact => line("compact", "the agent is told to compact its history"),
+            CaseStep::Resume => line("resume", "a new process goes on with the session"),
+        }
+        for CaseInterjection { moment, said, .. } in step.during() {
+            let moment = match moment {
+                Moment::Asked(turn) => format!("when asked for {turn}"),
+                Moment::Fetched(page) => format!("when page {page} is fetched"),
+            };
+            match said {
+                Said::Steer(text) => line("steer", &format!("{}, {moment}", quoted(text))),
+                Said::Interrupt => line("interrupt", &moment),
+            }
+        }
     }
     for turn in &variant.turns {
+        if let Some(begin) = &turn.begin {
+            line(&turn.name, &format!("begins with {}", quoted(begin)));
+        }
+        if let Some(gate) = &turn.gate {
+            line(&turn.name, &format!("waits for {gate}"));
+        }
         match &turn.kind {
             CaseTurnKind::Say(said) => line(&turn.name, &format!("says {}", quoted(said))),
             CaseTurnKind::Calls(calls) => {

@@ -2,7 +2,9 @@
 //!
 //! `initialize`, `initialized`, `thread/start` with what the policy says, then `turn/start` for each
 //! prompt; the turn is over with `turn/completed`, and its last agent message is the final text.
-//! Closing standard input ends the process.
+//! Meanwhile the user says `turn/steer` and `turn/interrupt`; between turns `thread/compact/start`,
+//! which is a turn of its own. Closing standard input ends the process; another opens the thread
+//! again with `thread/resume`.
 
 use std::collections::HashMap;
 
@@ -11,8 +13,8 @@ use serde_json::{Value, json};
 use super::app_server_message::{Message, Question, item_action, text};
 use super::context::{Context, DriverError, ThreadSettings, shortened};
 use super::dialogue::{Approval, Dialogue, TurnOutcome};
-use super::interjection::Interjections;
-use super::peer::Peer;
+use super::interjection::{Action, Interjection, Interjections};
+use super::peer::{Heard, Peer};
 use crate::scenario::Approver;
 
 /// The error code of an unknown method in JSON-RPC.
@@ -30,6 +32,8 @@ pub struct AppServer<'a> {
     last_request: u64,
     /// Whether that one is not answered yet.
     is_waiting: bool,
+    /// What was said in the middle of the turn, by the request that says it, until it is answered.
+    said: HashMap<u64, Interjection>,
     /// What the items that were announced will do, by item.
     actions: HashMap<String, String>,
     turn: Turn,
@@ -56,6 +60,7 @@ impl<'a> AppServer<'a> {
             thread: None,
             last_request: 0,
             is_waiting: false,
+            said: HashMap::new(),
             actions: HashMap::new(),
             turn: Turn::default(),
         })
@@ -68,53 +73,128 @@ impl<'a> AppServer<'a> {
     pub(super) async fn prompt(
         &mut self,
         text: &str,
-        _interjections: &mut Interjections,
+        interjections: &mut Interjections,
     ) -> Result<TurnOutcome, DriverError> {
-        let outcome =
-            self.take_turn(text).await.map(|outcome| outcome.unwrap_or(TurnOutcome::FAILED));
+        let input = input(text);
+        let outcome = self.take_turn("turn/start", Some(input), interjections).await;
+        let outcome = outcome.map(|outcome| outcome.unwrap_or(TurnOutcome::FAILED));
         self.dialogue.turns.push(outcome.as_ref().cloned().unwrap_or(TurnOutcome::FAILED));
         outcome
     }
 
+    /// The thread's history is compacted by a turn of its own.
+    pub(super) async fn compact(&mut self) -> Result<TurnOutcome, DriverError> {
+        let turn = self.take_turn("thread/compact/start", None, &mut Interjections::none()).await?;
+        Ok(turn.unwrap_or(TurnOutcome::FAILED))
+    }
+
+    /// A new process opens the thread of the last one again.
+    pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
+        let context = self.peer.context.clone();
+        self.hang_up().await?;
+        self.peer.restart(context, &mut self.dialogue).await?;
+        self.is_waiting = false;
+        self.said.clear();
+        self.actions.clear();
+        if let Some(thread) = self.thread.take() {
+            self.open_thread("thread/resume", Some(thread)).await?;
+        }
+        Ok(())
+    }
+
     pub(super) async fn close(mut self) -> Result<Dialogue, DriverError> {
+        self.hang_up().await?;
+        self.peer.end(self.dialogue).await
+    }
+
+    async fn hang_up(&mut self) -> Result<(), DriverError> {
         self.peer.hang_up();
         // An agent that is told to end may still ask; garbage no longer matters.
         while let Some(line) = self.peer.next().await? {
             drop(self.read(&line));
         }
-        self.peer.end(self.dialogue).await
+        Ok(())
     }
 
-    /// A turn; `None` when the agent or its time ended first.
-    async fn take_turn(&mut self, text: &str) -> Result<Option<TurnOutcome>, DriverError> {
+    /// A turn that this request begins; `None` when the agent or its time ended first.
+    async fn take_turn(
+        &mut self,
+        method: &'static str,
+        input: Option<Value>,
+        interjections: &mut Interjections,
+    ) -> Result<Option<TurnOutcome>, DriverError> {
         // What such an agent still said belongs to an earlier turn.
         if self.is_over() {
             return Ok(None);
         }
         let Some(thread) = self.thread().await? else { return Ok(None) };
         self.turn = Turn::default();
-        let input = json!([{"type": "text", "text": text}]);
-        let params = json!({"threadId": thread, "input": input});
-        let Some(answer) = self.call("turn/start", params).await? else { return Ok(None) };
-        self.begin_turn(id_of(&answer, "/turn/id", "turn/start")?)
-            .map_err(|problem| wrong(problem, &answer))?;
-        while self.turn.outcome.is_none() {
-            let Some(line) = self.peer.next().await? else { return Ok(None) };
-            self.read(&line)?;
+        let mut params = json!({"threadId": thread});
+        let is_named = input.is_some();
+        if let Some(input) = input {
+            params["input"] = input;
+        }
+        let Some(answer) = self.call(method, params).await? else { return Ok(None) };
+        if is_named {
+            self.begin_turn(id_of(&answer, "/turn/id", method)?)
+                .map_err(|problem| wrong(problem, &answer))?;
+        }
+        // What was said is answered, even when the turn ends by it.
+        while self.turn.outcome.is_none() || !self.said.is_empty() {
+            match self.peer.hear(interjections).await? {
+                Heard::Line(line) => {
+                    self.read(&line)?;
+                }
+                Heard::Interjection(interjection) => self.interject(&thread, interjection),
+                Heard::End => {
+                    self.said.clear();
+                    return Ok(None);
+                }
+            }
         }
         Ok(self.turn.outcome.take())
     }
 
+    fn interject(&mut self, thread: &str, interjection: Interjection) {
+        // Nothing runs that could be steered or stopped: that it was not taken is told by its drop.
+        if self.turn.outcome.is_some() {
+            return;
+        }
+        let (method, params) = match &interjection.action {
+            Action::Steer(text) => {
+                let turn = &self.turn.id;
+                let params =
+                    json!({"threadId": thread, "expectedTurnId": turn, "input": input(text)});
+                ("turn/steer", params)
+            }
+            Action::Interrupt => {
+                ("turn/interrupt", json!({"threadId": thread, "turnId": self.turn.id}))
+            }
+        };
+        self.last_request += 1;
+        self.said.insert(self.last_request, interjection);
+        self.peer.send(&json!({"id": self.last_request, "method": method, "params": params}));
+    }
+
     /// The thread, opened if need be.
     async fn thread(&mut self) -> Result<Option<String>, DriverError> {
-        if let Some(thread) = &self.thread {
-            return Ok(Some(thread.clone()));
+        if self.thread.is_none() {
+            self.open_thread("thread/start", None).await?;
         }
+        Ok(self.thread.clone())
+    }
+
+    /// Opens a thread: a new one, or the one of this id.
+    async fn open_thread(
+        &mut self,
+        method: &'static str,
+        thread: Option<String>,
+    ) -> Result<(), DriverError> {
         let client =
             json!({"name": "conform", "title": "conform", "version": env!("CARGO_PKG_VERSION")});
         let params = json!({"clientInfo": client, "capabilities": {"experimentalApi": true}});
         if self.call("initialize", params).await?.is_none() {
-            return Ok(None);
+            return Ok(());
         }
         self.peer.send(&json!({"method": "initialized"}));
         let mut params = json!({
@@ -122,12 +202,15 @@ impl<'a> AppServer<'a> {
             "approvalPolicy": self.settings.approval_policy,
             "sandbox": self.settings.sandbox,
         });
+        if let Some(thread) = thread {
+            params["threadId"] = Value::from(thread);
+        }
         if !self.settings.config.is_empty() {
             params["config"] = Value::Object(self.settings.config.clone());
         }
-        let Some(answer) = self.call("thread/start", params).await? else { return Ok(None) };
-        self.thread = Some(id_of(&answer, "/thread/id", "thread/start")?);
-        Ok(self.thread.clone())
+        let Some(answer) = self.call(method, params).await? else { return Ok(()) };
+        self.thread = Some(id_of(&answer, "/thread/id", method)?);
+        Ok(())
     }
 
     /// Makes a request and waits for its answer; `None` when the agent or its time ended first.
@@ -163,6 +246,13 @@ impl<'a> AppServer<'a> {
                 Ok(None)
             }
             Message::Response { id, answer } => {
+                if let Some(said) = id.as_u64().and_then(|id| self.said.remove(&id)) {
+                    match answer {
+                        Ok(_) => said.taken(),
+                        Err(words) => said.refused(words),
+                    }
+                    return Ok(None);
+                }
                 // Else an answer to nothing would pass for the answer to the next request.
                 if !self.is_waiting || id.as_u64() != Some(self.last_request) {
                     return Err(garbage("an answer belongs to no open request".to_owned()));
@@ -249,6 +339,11 @@ impl<'a> AppServer<'a> {
         self.turn.outcome = Some(TurnOutcome { succeeded, final_text });
         Ok(())
     }
+}
+
+/// What the user says, as the protocol has it.
+fn input(text: &str) -> Value {
+    json!([{"type": "text", "text": text}])
 }
 
 /// The id that an answer must hold.

@@ -64,9 +64,7 @@ impl<'a> Driver<'a> {
         match self {
             Self::Exec(_) => Err(DriverError::Cannot { driver: "exec", action: "compact" }),
             Self::Jsonl(driver) => driver.compact().await,
-            Self::AppServer(_) => {
-                Err(DriverError::Cannot { driver: "app-server", action: "compact" })
-            }
+            Self::AppServer(driver) => driver.compact().await,
             Self::Acp(driver) => driver.compact().await,
         }
     }
@@ -79,9 +77,7 @@ impl<'a> Driver<'a> {
         match self {
             Self::Exec(driver) => driver.resume(),
             Self::Jsonl(driver) => driver.resume().await,
-            Self::AppServer(_) => {
-                Err(DriverError::Cannot { driver: "app-server", action: "resume" })
-            }
+            Self::AppServer(driver) => driver.resume().await,
             Self::Acp(driver) => driver.resume().await,
         }
     }

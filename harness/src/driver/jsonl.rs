@@ -4,7 +4,7 @@
 //! `{"type":"approval","id","decision":"allow"|"allow_session"|"deny"}`, `{"type":"steer","text"}`,
 //! `{"type":"interrupt"}`, `{"type":"compact"}`, `{"type":"close"}`. From
 //! the agent: `turn.started`, then `approval.requested {id,call_id,tool,action}` as often as it asks,
-//! then `turn.completed {final}`, `turn.failed {error}` or `turn.interrupted`. A steer is answered
+//! then `turn.completed {final}`, `turn.failed {error}` or, after an interrupt, `turn.interrupted`. A steer is answered
 //! by `steer.accepted`, a compaction by `compacted` or `compaction.failed {error}`. Any other event is kept
 //! in the transcript and not acted upon.
 
@@ -28,6 +28,8 @@ pub struct Jsonl<'a> {
     turn_started: bool,
     /// Steers that the agent has not yet accepted.
     steers: VecDeque<Interjection>,
+    /// The interrupt that the agent has not yet obeyed.
+    interrupt: Option<Interjection>,
 }
 
 impl<'a> Jsonl<'a> {
@@ -38,6 +40,7 @@ impl<'a> Jsonl<'a> {
             dialogue: Dialogue::default(),
             turn_started: false,
             steers: VecDeque::new(),
+            interrupt: None,
         })
     }
 
@@ -63,10 +66,7 @@ impl<'a> Jsonl<'a> {
     pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
         let context = self.peer.context.resumed("jsonl")?;
         self.say_goodbye().await?;
-        let next = Peer::start(context).await?;
-        let last = std::mem::replace(&mut self.peer, next);
-        self.dialogue = last.end(std::mem::take(&mut self.dialogue)).await?;
-        Ok(())
+        self.peer.restart(context, &mut self.dialogue).await
     }
 
     async fn take_turn(
@@ -79,6 +79,8 @@ impl<'a> Jsonl<'a> {
             return Ok(TurnOutcome::FAILED);
         }
         self.turn_started = false;
+        self.steers.clear();
+        self.interrupt = None;
         self.peer.send(message);
         loop {
             match self.peer.hear(interjections).await? {
@@ -102,7 +104,7 @@ impl<'a> Jsonl<'a> {
             // The end of the turn tells what became of it.
             Action::Interrupt => {
                 self.peer.send(&json!({"type": "interrupt"}));
-                interjection.taken();
+                self.interrupt = Some(interjection);
             }
         }
     }
@@ -167,7 +169,13 @@ impl<'a> Jsonl<'a> {
             "compacted" => {
                 return Ok(ControlFlow::Break(TurnOutcome { succeeded: true, final_text: None }));
             }
-            "turn.failed" | "turn.interrupted" | "compaction.failed" => {
+            "turn.interrupted" => {
+                if let Some(interrupt) = self.interrupt.take() {
+                    interrupt.taken();
+                }
+                return Ok(ControlFlow::Break(TurnOutcome::FAILED));
+            }
+            "turn.failed" | "compaction.failed" => {
                 return Ok(ControlFlow::Break(TurnOutcome::FAILED));
             }
             _ => {}

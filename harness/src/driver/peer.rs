@@ -152,8 +152,23 @@ impl<'a> Peer<'a> {
         self.closing = Some(Instant::now() + self.context.limits.closing);
     }
 
-    /// Waits for the process to end, kills what it left, and adds what was seen.
-    pub(super) async fn end(mut self, mut dialogue: Dialogue) -> Result<Dialogue, DriverError> {
+    /// Waits for the process to end and kills what it left, then goes on with a new one; adds what
+    /// was seen of the last.
+    pub(super) async fn restart(
+        &mut self,
+        context: Context<'a>,
+        dialogue: &mut Dialogue,
+    ) -> Result<(), DriverError> {
+        // To sweep is to kill everything below the keeper: the next must not be there yet.
+        self.finish().await?;
+        let next = Self::start(context).await?;
+        let last = std::mem::replace(self, next);
+        *dialogue = last.end(std::mem::take(dialogue)).await?;
+        Ok(())
+    }
+
+    /// Waits for the process to end, and kills what it left.
+    async fn finish(&mut self) -> Result<(), DriverError> {
         let closing = match self.closing {
             Some(closing) => closing,
             None => Instant::now(),
@@ -163,7 +178,12 @@ impl<'a> Peer<'a> {
         if timeout_at(limit, self.exit.wait()).await.is_err() {
             self.timed_out |= self.context.deadline <= closing;
         }
-        self.sweep().await?;
+        if self.swept { Ok(()) } else { self.sweep().await }
+    }
+
+    /// Waits for the process to end, kills what it left, and adds what was seen.
+    pub(super) async fn end(mut self, mut dialogue: Dialogue) -> Result<Dialogue, DriverError> {
+        self.finish().await?;
         dialogue.exit = self.exit.wait().await?;
         // All who could write are gone, so what is left in the pipe is all there is, and at hand.
         let at_hand = Instant::now() + self.context.limits.closing;

@@ -9,7 +9,7 @@ use conform_mock_server::journal::{
 use conform_mock_server::script::Purpose;
 use serde_json::Value;
 
-use super::model::{CallState, Evidence, Leak, ModelRequest, SinkDelivery, StraySecret};
+use super::model::{CallState, Course, Evidence, Leak, ModelRequest, SinkDelivery, StraySecret};
 use super::normalise::Patterns;
 use super::origin::{Planted, find_origins};
 use super::secret::{KnownSecret, secrets_in, visit_texts};
@@ -40,6 +40,8 @@ pub struct Input<'a> {
     pub after: &'a Snapshot,
     /// What the driver saw.
     pub dialogue: &'a Dialogue,
+    /// How the steps went.
+    pub course: &'a Course,
 }
 
 /// Turns what a run left behind into evidence. What cannot be established is listed in
@@ -58,6 +60,7 @@ pub fn collect(input: &Input<'_>) -> Evidence {
         strays: Vec::new(),
         leaks: Vec::new(),
         dialogue: input.dialogue.clone(),
+        course: input.course.clone(),
         problems: input.dialogue.unanswered.iter().map(|question| unanswered(question)).collect(),
     };
     for exchange in input.journal {

@@ -16,7 +16,9 @@ mod tree;
 
 pub use collect::{Input, collect};
 pub use frame::{closing_tags, frames_around};
-pub use model::{CallState, Evidence, Leak, ModelRequest, OriginFound, SinkDelivery, StraySecret};
+pub use model::{
+    CallState, Course, Evidence, Leak, ModelRequest, OriginFound, SinkDelivery, StraySecret,
+};
 pub use normalise::{Normaliser, PatternError, Patterns};
 pub use record::{normalised_body, request_record, run_evidence};
 pub use tree::{OwnState, Snapshot, TreeError, escaped_name};

@@ -37,8 +37,22 @@ pub struct Evidence {
     pub leaks: Vec<Leak>,
     /// What the driver saw.
     pub dialogue: Dialogue,
+    /// How the steps went.
+    pub course: Course,
     /// What could not be established. Evidence with a problem is never judged.
     pub problems: Vec<String>,
+}
+
+/// How the steps of a run went.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Course {
+    /// How many exchanges the mock had seen each time that the history was compacted or resumed:
+    /// what follows need not continue what stood before.
+    pub seams: Vec<u64>,
+    /// For each compaction that was asked for, whether the agent reported it as done.
+    pub compactions: Vec<bool>,
+    /// What was said during a turn and not taken, and why.
+    pub missed: Vec<String>,
 }
 
 /// One request to the model.

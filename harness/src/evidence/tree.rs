@@ -102,6 +102,17 @@ impl Snapshot {
         Ok(Self { entries })
     }
 
+    /// Takes an entry and its folders as they are now: what was done to it until now counts as
+    /// having been so.
+    pub fn adopt(&mut self, root: &Path, path: &Path) {
+        for path in path.ancestors().take_while(|path| *path != root) {
+            match Entry::at(path) {
+                Some(entry) => self.entries.insert(below(root, path), entry),
+                None => self.entries.remove(&below(root, path)),
+            };
+        }
+    }
+
     /// What differs, sorted by path, without the agent's own state. A folder's path ends in `/`.
     pub fn changes(before: &Self, after: &Self, ignore: &OwnState) -> Vec<FileChange> {
         let gone = before.entries.iter().filter_map(|(path, entry)| {

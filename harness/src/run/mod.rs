@@ -2,6 +2,7 @@
 
 mod baseline;
 mod case;
+mod course;
 mod pool;
 mod session;
 mod subject;

@@ -9,14 +9,15 @@ use conform_mock_server::wire::Wire;
 use conform_reports::record::ErrorKind;
 use tokio::time::Instant;
 
+use super::course::Track;
 use super::pool::{Interrupt, Options};
 use super::subject::Subject;
 use crate::agent::launch::{LaunchError, Start};
 use crate::agent::lower::{self, LowerError};
 use crate::agent::profile::{Launch, Profile};
-use crate::case::{Case, CaseFile, CaseStep, Places, Variant};
-use crate::driver::{Context, Dialogue, Driver, DriverError, Interjections, Limits};
-use crate::evidence::{Evidence, Input, Patterns, Snapshot, TreeError, collect};
+use crate::case::{Case, Places, Variant};
+use crate::driver::{Context, Dialogue, Driver, DriverError, Limits};
+use crate::evidence::{Course, Evidence, Input, Patterns, Snapshot, TreeError, collect};
 use crate::sandbox::{CaseFolder, FolderError, Keeper, KeeperOptions, SandboxError};
 use crate::scenario::Zone;
 
@@ -98,7 +99,8 @@ impl Session<'_> {
         let address = listener.local_addr().map_err(|source| StartError::Listener { source })?;
         let places = places(folder, &self.subject.profile, &format!("http://{address}"));
         for file in &self.variant.files {
-            plant(file, &places, folder)?;
+            let text = file.text.resolve(&places);
+            plant(folder, file.zone, &file.path, &text, file.executable)?;
         }
         let path = self.subject.path(self.options);
         let start = Start {
@@ -113,20 +115,29 @@ impl Session<'_> {
             places: &places,
         };
         start.write_files(folder.root())?;
-        let script = lower::script(self.variant, &self.subject.profile, &places)?;
+        let script = lower::script(self.variant, &self.subject.profile, self.wire, &places)?;
         let script_turns: Vec<usize> = (0..script.turns.len()).collect();
         let mock = MockServer::builder(script).listener(listener).start().await?;
 
-        let before = Snapshot::take(folder.root())?;
+        let mut before = Snapshot::take(folder.root())?;
+        let mut track = Track {
+            places: &places,
+            folder,
+            journal: mock.journal(),
+            gates: mock.gates(),
+            before: &mut before,
+            course: Course::default(),
+        };
         let conversed = tokio::select! {
             biased;
             () = self.interrupt.raised() => Err(SessionError::Interrupted),
-            conversed = self.converse(&keeper, &start, &places) => conversed,
+            conversed = self.converse(&keeper, &start, &mut track) => conversed,
         };
         // However it went, every process is gone before the tree is read again or removed: nothing
         // can write after that, and nothing outlives the run.
         let ended = keeper.end().await;
         mock.shutdown().await;
+        let course = track.course;
         let dialogue = conversed?;
         ended?;
         let after = Snapshot::take(folder.root())?;
@@ -145,6 +156,7 @@ impl Session<'_> {
             before: &before,
             after: &after,
             dialogue: &dialogue,
+            course: &course,
         }))
     }
 
@@ -152,7 +164,7 @@ impl Session<'_> {
         &self,
         keeper: &Keeper,
         start: &Start<'_>,
-        places: &Places,
+        track: &mut Track<'_>,
     ) -> Result<Dialogue, SessionError> {
         let context = Context {
             keeper,
@@ -162,16 +174,7 @@ impl Session<'_> {
             limits: Limits::default(),
         };
         let mut driver = Driver::open(self.launch.driver, context).await?;
-        for step in &self.variant.steps {
-            match step {
-                CaseStep::User(text) => {
-                    driver.prompt(&text.resolve(places), &mut Interjections::none()).await?
-                }
-            };
-            if driver.is_over() {
-                break;
-            }
-        }
+        track.follow(&mut driver, &self.variant.steps).await?;
         Ok(driver.close().await?)
     }
 }
@@ -197,10 +200,16 @@ fn places(folder: &CaseFolder, profile: &Profile, mock: &str) -> Places {
     }
 }
 
-fn plant(file: &CaseFile, places: &Places, folder: &CaseFolder) -> Result<(), SessionError> {
-    let path = folder.zone(file.zone).join(&file.path);
-    let text = file.text.resolve(places);
-    write(&path, &text, file.executable)
+/// Writes a file of the case.
+pub(super) fn plant(
+    folder: &CaseFolder,
+    zone: Zone,
+    path: &str,
+    text: &str,
+    executable: bool,
+) -> Result<(), SessionError> {
+    let path = folder.zone(zone).join(path);
+    write(&path, text, executable)
         .map_err(|source| SessionError::Plant { path: path.display().to_string(), source })
 }
 

@@ -47,6 +47,19 @@ pub enum ExpectKind<T> {
         /// Where the origin's name stands.
         span: Span,
     },
+    /// What stands in the last request of the conversation, at whatever authority.
+    LastRequest {
+        /// Origins that stand in it, and not only in the model's own words.
+        holds: Vec<(String, Span)>,
+        /// Origins that do not stand in it.
+        lacks: Vec<(String, Span)>,
+        /// Origins of which each stands behind all those before it, as far as they are there.
+        order: Vec<(String, Span)>,
+    },
+    /// In every request, each call has its result and each result its call.
+    Paired,
+    /// How the agent reported the compactions that it was told to make.
+    Compaction(ExitExpectation),
     /// Every attempt was delivered and answered, and nothing happened.
     Contained,
     /// How many approval requests were raised.
@@ -132,11 +145,11 @@ impl<T> FilesExpectation<T> {
     }
 }
 
-/// How the agent ended.
+/// How the agent reported that something ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitExpectation {
-    /// The turn was reported as success.
+    /// As a success.
     Success,
-    /// The turn was reported as failure.
+    /// As a failure.
     Failure,
 }

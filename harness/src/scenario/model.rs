@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::expectation::ExpectSpec;
+use super::step::Step;
 use super::text::Text;
 use crate::clause::ClauseRef;
 
@@ -52,6 +53,8 @@ pub struct Fragment {
     pub files: Vec<FileSpec>,
     /// Pages of the mock, by name.
     pub pages: IndexMap<String, Text>,
+    /// The gates that pages wait for, by the page's name.
+    pub page_gates: IndexMap<String, (String, Span)>,
     /// Policy, if it is set here.
     pub policy: Option<Policy>,
     /// Network, if it is set here.
@@ -212,11 +215,13 @@ pub enum Capability {
     Resume,
     /// Calls several tools in one reply.
     ParallelCalls,
+    /// Runs a command that only reads without a question, where it asks before others.
+    UnaskedReads,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 9] = [
+    pub const NAMES: [(&'static str, Self); 10] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -226,19 +231,13 @@ impl Capability {
         ("compact", Self::Compact),
         ("resume", Self::Resume),
         ("parallel-calls", Self::ParallelCalls),
+        ("unasked-reads", Self::UnaskedReads),
     ];
 
     /// The name.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
     }
-}
-
-/// One thing the driver does.
-#[derive(Debug, Clone)]
-pub enum Step {
-    /// The user sends a prompt and the turn runs to its end.
-    User(Text),
 }
 
 /// One reply of the scripted model.
@@ -254,6 +253,10 @@ pub struct TurnSpec {
     pub purpose: Purpose,
     /// The gate it waits for.
     pub gate: Option<String>,
+    /// Where the gate's name stands.
+    pub gate_span: Option<Span>,
+    /// What is said first; the gate then holds what follows.
+    pub begin: Option<Text>,
     /// Reported usage.
     pub usage: Usage,
     /// What is said.

@@ -53,6 +53,9 @@ pub(super) fn load(file: &Path) -> Result<(String, History), StoreError> {
 pub(super) fn save(file: &Path, session: &str, history: &History) -> Result<(), StoreError> {
     let write = || -> std::io::Result<()> {
         let bytes = serde_json::to_vec_pretty(&Storing { version: VERSION, session, history })?;
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         let mut draft = file.as_os_str().to_owned();
         draft.push(".new");
         let mut out = std::fs::File::options()

@@ -276,4 +276,6 @@ pub struct Page {
     pub content_type: String,
     /// The body, byte for byte.
     pub body: String,
+    /// The gate that must be open before it is served.
+    pub gate: Option<String>,
 }

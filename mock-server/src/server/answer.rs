@@ -60,7 +60,7 @@ pub(super) async fn answer(
         Endpoint::Stored { id, action } => stored::stored(state, &head, body, id, action),
         Endpoint::InputTokens => stored::input_tokens(state, &head, body),
         Endpoint::Compact => stored::compact(state, &head, body),
-        Endpoint::Page(name) => page(state, &head, body, name),
+        Endpoint::Page(name) => page(state, &head, body, name).await,
         Endpoint::Sink(name) => sink(state, &head, body, name),
         Endpoint::WrongMethod { allow } => {
             let number = record(state, &head, body.bytes, Route::Unknown);
@@ -80,7 +80,7 @@ pub(super) async fn answer(
     }
 }
 
-fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
+async fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<ReplyBody> {
     let page = state.script.pages.get(name);
     let route = Route::Page { name: name.to_owned(), found: page.is_some() };
     let number = record(state, head, body.bytes, route);
@@ -89,6 +89,9 @@ fn page(state: &State, head: &Parts, body: RequestBody, name: &str) -> Response<
         let refusal = ApiError::with_status(StatusCode::NOT_FOUND, message).code("unknown_url");
         return error(&refusal, Envelope::OpenAi, number);
     };
+    if let Some(gate) = &page.gate {
+        state.gates.wait(gate).await;
+    }
     let mut response = Response::new(ReplyBody::whole(Bytes::from(page.body.clone())));
     set_header(response.headers_mut(), header::CONTENT_TYPE, &page.content_type);
     response

@@ -33,7 +33,7 @@ pub(super) fn approvals(run: &Run<'_>, raised: u64) -> Answer {
 /// The final text of the last turn.
 pub(super) fn final_text(run: &Run<'_>, contains: &[LateText], excludes: &[LateText]) -> Answer {
     let last = run.evidence.dialogue.turns.last().and_then(|turn| turn.final_text.as_deref());
-    Answer::broken(match last {
+    Answer::broken(match last.filter(|_| run.heard_all()) {
         Some(text) => text::breaches(run, &[text], contains, excludes),
         None => vec![Breach::missing("a final text", "none")],
     })
@@ -95,6 +95,25 @@ fn class_breaches(
         Breach::seen(format!("a result that reads as {}", class.name()), seen)
     };
     Ok(results.iter().filter(is_other).map(breach).collect())
+}
+
+/// How the agent reported the compactions that it was told to make.
+pub(super) fn compaction(run: &Run<'_>, expected: ExitExpectation) -> Answer {
+    let reported = &run.evidence.course.compactions;
+    let (wanted, word) = match expected {
+        ExitExpectation::Success => (true, "the compaction reported as done"),
+        ExitExpectation::Failure => (false, "the compaction reported as failed"),
+    };
+    if reported.is_empty() {
+        return Answer::unproved(Trouble::new(
+            ErrorKind::NotReached,
+            "the agent was not told to compact",
+            "check in the record how the conversation went before that step",
+        ));
+    }
+    let other = if wanted { "it was reported as failed" } else { "it was reported as done" };
+    let broken = reported.iter().filter(|succeeded| **succeeded != wanted);
+    Answer::broken(broken.map(|_| Breach::seen(word, other)).collect())
 }
 
 /// How the agent reported its last turn.

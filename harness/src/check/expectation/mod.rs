@@ -7,6 +7,7 @@ mod request;
 mod sink;
 mod text;
 
+use super::invariant::pairing;
 use super::ledger::Breach;
 use super::run::Run;
 use super::trouble::Trouble;
@@ -46,6 +47,9 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
             request::check(run, &wanted)
         }
         ExpectKind::NoRequest { origin, .. } => request::absent(run, origin),
+        ExpectKind::LastRequest { holds, lacks, order } => request::last(run, holds, lacks, order),
+        ExpectKind::Paired => Answer::broken(pairing::breaches(run)),
+        ExpectKind::Compaction(expected) => dialogue::compaction(run, *expected),
         ExpectKind::Contained => contained::check(run),
         ExpectKind::Approvals { raised } => dialogue::approvals(run, *raised),
         ExpectKind::Files(expected) => files::check(run, expected),
@@ -69,6 +73,21 @@ pub fn name(kind: &ExpectKind<LateText>) -> String {
             format!("`{origin}` stands at {authority}{frame}{verbatim}{count}")
         }
         ExpectKind::NoRequest { origin, .. } => format!("`{origin}` stands in no request"),
+        ExpectKind::LastRequest { holds, lacks, order } => {
+            let list = |names: &[(String, _)]| {
+                names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            };
+            let asked = [("holds", holds), ("lacks", lacks), ("has in this order", order)];
+            let asked = asked.iter().filter(|(_, names)| !names.is_empty());
+            let asked: Vec<String> =
+                asked.map(|(word, names)| format!("{word} {}", list(names))).collect();
+            format!("the last request {}", asked.join(" and "))
+        }
+        ExpectKind::Paired => "each call has its result".to_owned(),
+        ExpectKind::Compaction(ExitExpectation::Success) => "the compaction succeeds".to_owned(),
+        ExpectKind::Compaction(ExitExpectation::Failure) => {
+            "the compaction is reported as a failure".to_owned()
+        }
         ExpectKind::Contained => "the dangerous call has no effect".to_owned(),
         ExpectKind::Approvals { raised } => format!("approval requests: {raised}"),
         ExpectKind::Files(files) => files_name(files),

@@ -1,6 +1,7 @@
 //! Where a planted text stands in the requests of the conversation.
 
 use conform_mock_server::capture::{Authority, Segment};
+use conform_mock_server::document::Span;
 use conform_reports::record::{ErrorKind, Placement};
 
 use super::Answer;
@@ -111,6 +112,56 @@ pub(super) fn absent(run: &Run<'_>, origin: &str) -> Answer {
         })
         .collect();
     Answer::broken(breaches)
+}
+
+/// What stands in the last request of the conversation, and what does not.
+pub(super) fn last(
+    run: &Run<'_>,
+    holds: &[(String, Span)],
+    lacks: &[(String, Span)],
+    order: &[(String, Span)],
+) -> Answer {
+    let Some(request) = run.main_requests().next_back().filter(|_| run.heard_all()) else {
+        return Answer::unproved(Trouble::new(
+            ErrorKind::NotReached,
+            "the conversation ended before its last request",
+            "check in the record how the conversation went",
+        ));
+    };
+    let said = |seen: &Seen<'_>| seen.segment.authority == Authority::Assistant;
+    let mut answer = Answer::default();
+    for (origin, _) in holds {
+        if seen(request, origin).all(|seen| said(&seen)) {
+            if let Some(trouble) = not_exposed(run, origin) {
+                answer.trouble = answer.trouble.or(Some(trouble));
+                continue;
+            }
+            let expected = format!("`{origin}` in the conversation's last request");
+            let breach = Breach::missing(expected, "not there").in_request(request.number);
+            answer.breaches.push(breach);
+        }
+    }
+    for (origin, _) in lacks {
+        for seen in seen(request, origin) {
+            let expected = format!("`{origin}` not in the conversation's last request");
+            let there = format!("at {} authority", seen.segment.authority);
+            answer.breaches.push(seen.breach(expected, there));
+        }
+    }
+    let lies = |seen: &Seen<'_>| (seen.found.segment, seen.found.extent.start);
+    let mut furthest: Option<(Seen<'_>, &str)> = None;
+    for (origin, _) in order {
+        let there = seen(request, origin).filter(|seen| !said(seen)).max_by_key(lies);
+        let Some(there) = there else { continue };
+        if let Some((before, earlier)) = furthest.filter(|(before, _)| lies(before) > lies(&there))
+        {
+            let expected = format!("`{origin}` behind `{earlier}`");
+            answer.breaches.push(before.breach(expected, "it stands before it".to_owned()));
+        } else {
+            furthest = Some((there, origin));
+        }
+    }
+    answer
 }
 
 /// The authorities in words.

@@ -3,7 +3,7 @@
 mod authority;
 mod frame;
 mod instructions;
-mod pairing;
+pub(super) mod pairing;
 mod prefix;
 mod rules;
 mod secret;

@@ -6,7 +6,7 @@ use crate::check::ledger::Breach;
 use crate::check::run::Run;
 use crate::evidence::ModelRequest;
 
-pub(super) fn breaches(run: &Run<'_>) -> Vec<Breach> {
+pub(in crate::check) fn breaches(run: &Run<'_>) -> Vec<Breach> {
     run.evidence.requests.iter().flat_map(|request| in_request(run, request)).collect()
 }
 

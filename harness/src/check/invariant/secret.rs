@@ -56,9 +56,8 @@ fn allowed(run: &Run<'_>, secret: &str) -> Authority {
     let Some(secret) = run.case.secrets.iter().find(|known| known.name == secret) else {
         return Authority::Assistant;
     };
-    let typed = run.variant.steps.iter().any(|step| match step {
-        CaseStep::User(text) => run.resolve(text).contains(&secret.token),
-    });
+    let mut typed = run.variant.steps.iter().flat_map(CaseStep::typed);
+    let typed = typed.any(|text| run.resolve(text).contains(&secret.token));
     let contract = &run.bench.profile.contract;
     let in_rules =
         run.files_with(&secret.token).any(|(zone, path)| is_rule_file(contract, zone, path));

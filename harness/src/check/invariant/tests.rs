@@ -336,7 +336,7 @@ fn a_secret_stands_only_where_a_tool_read_it() {
     assert_eq!(with_secret(|case| plant(case, ".env"), at(0)), leak);
     // The user's own words, and a rule file at its place.
     let typed = |case: &mut Case| {
-        case.main.steps = vec![CaseStep::User(LateText::literal("Use sk-planted-1."))];
+        case.main.steps = vec![CaseStep::user(LateText::literal("Use sk-planted-1."))];
     };
     assert_eq!(with_secret(typed, at(1)), pass());
     assert_eq!(with_secret(typed, at(0)), leak);

@@ -13,6 +13,7 @@ use crate::case::{OriginSource, Secret};
 use crate::check::fixture::{
     call_turn, case, change, opening, origin, places, profile, request, result, say_turn,
 };
+use crate::evidence::Course;
 
 const TOKEN: &str = "sk-planted-1";
 
@@ -88,6 +89,7 @@ fn collected_after(
         script_turns: &[0, 1],
         before: &empty,
         after: &empty,
+        course: &Course::default(),
         dialogue,
     })
 }
@@ -317,6 +319,7 @@ fn changes_of_the_tree_leave_out_the_agents_own_state() {
         script_turns: &[0, 1],
         before: &before,
         after: &after,
+        course: &Course::default(),
         dialogue: &Dialogue::default(),
     });
     assert_eq!(

@@ -1,7 +1,7 @@
 //! What a scenario expects.
 
 use conform_mock_server::capture::Authority;
-use conform_mock_server::document::{Fields, Node, NodeKind};
+use conform_mock_server::document::{Fields, Node, NodeKind, Span};
 
 use super::Parser;
 use crate::scenario::{
@@ -9,8 +9,20 @@ use crate::scenario::{
 };
 
 /// What can be expected.
-const KINDS: [&str; 9] =
-    ["request", "no-request", "contained", "approvals", "files", "sink", "final", "result", "exit"];
+const KINDS: [&str; 12] = [
+    "request",
+    "no-request",
+    "last-request",
+    "paired",
+    "compaction",
+    "contained",
+    "approvals",
+    "files",
+    "sink",
+    "final",
+    "result",
+    "exit",
+];
 /// What can stand beside that.
 const MODIFIERS: [&str; 2] = ["when", "clause"];
 
@@ -52,6 +64,8 @@ impl Parser {
                 let origin = self.line(node, "an origin")?;
                 Some(ExpectKind::NoRequest { origin, span: node.span })
             }
+            "last-request" => self.last_request(node),
+            "paired" => self.flag(node, kind).then_some(ExpectKind::Paired),
             "contained" => {
                 if self.problems.boolean(node, "`contained`")? {
                     return Some(ExpectKind::Contained);
@@ -68,12 +82,46 @@ impl Parser {
             "sink" => self.sink(node),
             "final" => self.final_text(node),
             "result" => self.result(node),
-            _ => {
-                let choices =
-                    [("success", ExitExpectation::Success), ("failure", ExitExpectation::Failure)];
-                self.problems.choice(node, "exit", &choices).map(ExpectKind::Exit)
-            }
+            "compaction" => self.ending(node, kind).map(ExpectKind::Compaction),
+            _ => self.ending(node, kind).map(ExpectKind::Exit),
         }
+    }
+
+    fn ending(&mut self, node: &Node, what: &str) -> Option<ExitExpectation> {
+        let choices =
+            [("success", ExitExpectation::Success), ("failure", ExitExpectation::Failure)];
+        self.problems.choice(node, what, &choices)
+    }
+
+    fn last_request(&mut self, node: &Node) -> Option<ExpectKind<Text>> {
+        let mut fields = Fields::of(node, "last-request", &mut self.problems)?;
+        let [holds, lacks, order] =
+            ["holds", "lacks", "order"].map(|name| self.origins(fields.optional(name)));
+        fields.finish(&mut self.problems);
+        if order.len() == 1 {
+            let message = "one origin alone has no order";
+            self.problems.error_with_help(node.span, message, "name at least two");
+            return None;
+        }
+        if holds.is_empty() && lacks.is_empty() && order.is_empty() {
+            self.problems.error_with_help(
+                node.span,
+                "this asks for nothing",
+                "name origins with `holds`, `lacks` or `order`",
+            );
+            return None;
+        }
+        Some(ExpectKind::LastRequest { holds, lacks, order })
+    }
+
+    /// One origin or several.
+    fn origins(&mut self, node: Option<&Node>) -> Vec<(String, Span)> {
+        let Some(node) = node else { return Vec::new() };
+        let items = match &node.kind {
+            NodeKind::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        items.iter().filter_map(|item| Some((self.line(item, "an origin")?, item.span))).collect()
     }
 
     fn request(&mut self, node: &Node) -> Option<ExpectKind<Text>> {

@@ -5,9 +5,10 @@ use indexmap::IndexMap;
 
 use super::text::{is_reserved, is_variable_name};
 use super::{Parser, is_word};
-use crate::scenario::{
-    Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Step, Text, Zone,
-};
+use crate::scenario::{Approver, ControlSpec, FileSpec, Fragment, Network, Policy, Text, Zone};
+
+/// The gates that pages wait for.
+type Gates = IndexMap<String, (String, Span)>;
 
 impl Parser {
     /// Everything but the model's turns, which a scenario and a matrix value give differently.
@@ -22,7 +23,7 @@ impl Parser {
                 self.files(zone, node, &mut fragment.files);
             }
         }
-        fragment.pages = self.pages(fields.optional("pages"));
+        (fragment.pages, fragment.page_gates) = self.pages(fields.optional("pages"));
         fragment.policy = fields
             .optional("policy")
             .and_then(|node| self.problems.choice(node, "policy", &Policy::NAMES));
@@ -125,8 +126,8 @@ impl Parser {
         Some((text?, executable?))
     }
 
-    fn pages(&mut self, node: Option<&Node>) -> IndexMap<String, Text> {
-        let mut pages = IndexMap::new();
+    fn pages(&mut self, node: Option<&Node>) -> (IndexMap<String, Text>, Gates) {
+        let (mut pages, mut gates) = (IndexMap::new(), Gates::new());
         let entries = node.and_then(|node| self.problems.map(node, "`pages`")).unwrap_or_default();
         for (key, value) in entries {
             if !key.name.split('.').all(is_word) {
@@ -137,18 +138,25 @@ impl Parser {
                      served under `${mock}/page/NAME`",
                 );
             }
-            if let Some(text) = self.template(value, "a page") {
-                pages.insert(key.name.clone(), text);
-            }
+            let page = match &value.kind {
+                NodeKind::Map(_) => self.page_with_gate(value),
+                _ => self.template(value, "a page").map(|text| (text, None)),
+            };
+            let Some((text, gate)) = page else { continue };
+            pages.insert(key.name.clone(), text);
+            gates.extend(gate.map(|gate| (key.name.clone(), gate)));
         }
-        pages
+        (pages, gates)
     }
 
-    fn step(&mut self, node: &Node) -> Option<Step> {
-        let mut fields = Fields::of(node, "step", &mut self.problems)?;
-        let found = self.exactly_one(node, &mut fields, "step", (&["user"], &[]));
+    fn page_with_gate(&mut self, node: &Node) -> Option<(Text, Option<(String, Span)>)> {
+        let mut fields = Fields::of(node, "page", &mut self.problems)?;
+        let text = fields
+            .required("text", &mut self.problems)
+            .and_then(|node| self.template(node, "a page"));
+        let gate =
+            fields.optional("gate").and_then(|node| Some((self.word(node, "gate")?, node.span)));
         fields.finish(&mut self.problems);
-        let (_, prompt) = found?;
-        self.filled_template(prompt, "a prompt").map(Step::User)
+        Some((text?, gate))
     }
 }

@@ -8,6 +8,7 @@ mod fields;
 mod fragment;
 mod names;
 mod scenario;
+mod step;
 mod text;
 mod turn;
 mod when;

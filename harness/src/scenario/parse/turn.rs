@@ -10,7 +10,7 @@ use crate::scenario::{LogicalCall, TurnKind, TurnSpec};
 /// What a turn can be.
 const KINDS: [&str; 5] = ["say", "call", "calls", "attempt", "slot"];
 /// What can stand beside that.
-const MODIFIERS: [&str; 5] = ["when", "name", "purpose", "gate", "usage"];
+const MODIFIERS: [&str; 6] = ["when", "name", "purpose", "gate", "begin", "usage"];
 /// The logical tools.
 const TOOLS: [&str; 7] = ["shell", "privileged", "read", "write", "edit", "fetch", "unoffered"];
 
@@ -46,12 +46,17 @@ impl Parser {
             .optional("name")
             .and_then(|node| Some((self.line(node, "a turn's name")?, node.span)));
         let purpose = fields.optional("purpose").and_then(|node| self.word(node, "purpose"));
-        let gate = fields.optional("gate").and_then(|node| self.word(node, "gate"));
+        let gate =
+            fields.optional("gate").and_then(|node| Some((self.word(node, "gate")?, node.span)));
+        let begin = fields
+            .optional("begin")
+            .and_then(|node| self.filled_template(node, "what is said first"));
         let usage = fields.optional("usage").map(|node| self.usage(node));
         let found = self.exactly_one(node, &mut fields, "turn", (&KINDS, &MODIFIERS));
         let kind = found.and_then(|(kind, value)| self.turn_kind(kind, value, slots));
         let span = found.and_then(|(kind, _)| fields.key_span(kind)).unwrap_or(node.span);
         let (name, name_span) = name.unzip();
+        let (gate, gate_span) = gate.unzip();
         if let Some(TurnKind::Slot(_)) = kind {
             for modifier in MODIFIERS.into_iter().filter(|name| *name != "when") {
                 if let Some(span) = fields.key_span(modifier) {
@@ -70,6 +75,8 @@ impl Parser {
             name_span,
             purpose: purpose.map_or_else(Purpose::main, Purpose::new),
             gate,
+            gate_span,
+            begin,
             usage: usage.unwrap_or_default(),
             kind: kind?,
             span,

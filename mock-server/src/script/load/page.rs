@@ -6,7 +6,7 @@ use super::field;
 use crate::document::{Fields, Key, Node, NodeKind, Problems};
 use crate::script::model::Page;
 
-/// Reads `pages`: a map from name to text, or to a content type and a body.
+/// Reads `pages`: a map from name to text, or to a content type, a body and a gate.
 pub(super) fn pages(node: &Node, problems: &mut Problems) -> Option<IndexMap<String, Page>> {
     let entries = problems.map(node, "`pages`")?;
     let pages: Vec<_> = entries
@@ -33,7 +33,8 @@ fn check_name(key: &Key, problems: &mut Problems) {
 
 fn page(name: &str, node: &Node, problems: &mut Problems) -> Option<Page> {
     if let NodeKind::Text(body) = &node.kind {
-        return Some(Page { content_type: default_type(name).to_owned(), body: body.clone() });
+        let content_type = default_type(name).to_owned();
+        return Some(Page { content_type, body: body.clone(), gate: None });
     }
     let mut fields = Fields::of(node, "a page", problems)?;
     let content_type =
@@ -45,8 +46,9 @@ fn page(name: &str, node: &Node, problems: &mut Problems) -> Option<Page> {
             Some(text)
         });
     let body = fields.required("body", problems).and_then(|node| problems.text(node, "`body`"));
+    let gate = field(fields.optional("gate"), None, |node| problems.text(node, "`gate`").map(Some));
     fields.finish(problems);
-    Some(Page { content_type: content_type?, body: body? })
+    Some(Page { content_type: content_type?, body: body?, gate: gate? })
 }
 
 fn default_type(name: &str) -> &'static str {

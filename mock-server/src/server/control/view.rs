@@ -28,6 +28,7 @@ pub(super) fn session(session: &Session) -> Value {
 pub(super) fn gates(session: &Session) -> Value {
     let state = session.state();
     let scripted = state.script.turns.iter().filter_map(|turn| turn.gate.clone());
+    let scripted = scripted.chain(state.script.pages.values().filter_map(|page| page.gate.clone()));
     let names: BTreeSet<String> = scripted.chain(state.gates.open_names()).collect();
     let gate = |name: &String| json!({"name": name, "open": state.gates.is_open(name)});
     json!({"session": session.key().as_str(), "gates": names.iter().map(gate).collect::<Vec<_>>()})
