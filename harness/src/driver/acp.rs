@@ -37,6 +37,8 @@ pub struct Acp<'a> {
     /// Steers that are not answered yet, by request; without the interjection when its turn is
     /// over.
     steers: HashMap<u64, Option<Interjection>>,
+    /// The interrupt that the agent has not yet obeyed.
+    interrupt: Option<Interjection>,
     /// What the calls that were announced will do, by call.
     actions: HashMap<String, String>,
     /// The model's text since the last call of a tool.
@@ -68,6 +70,7 @@ impl<'a> Acp<'a> {
             last_request: 0,
             awaited: None,
             steers: HashMap::new(),
+            interrupt: None,
             actions: HashMap::new(),
             text: String::new(),
         })
@@ -85,6 +88,7 @@ impl<'a> Acp<'a> {
         let outcome = self.take_turn(text, interjections).await;
         // A steer that the agent has not answered by now did not reach this turn.
         self.steers.values_mut().for_each(|steer| *steer = None);
+        self.interrupt = None;
         self.dialogue.turns.push(outcome.as_ref().cloned().unwrap_or(TurnOutcome::FAILED));
         outcome
     }
@@ -106,15 +110,16 @@ impl<'a> Acp<'a> {
     }
 
     pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
+        let context = self.peer.context.clone();
         self.say_goodbye().await?;
-        let next = Peer::start(self.peer.context.clone()).await?;
-        let last = std::mem::replace(&mut self.peer, next);
-        self.dialogue = last.end(std::mem::take(&mut self.dialogue)).await?;
+        self.peer.restart(context, &mut self.dialogue).await?;
         self.session = match std::mem::replace(&mut self.session, Session::New) {
             Session::Open(id) | Session::Known(id) => Session::Known(id),
             Session::New => Session::New,
         };
+        self.awaited = None;
         self.steers.clear();
+        self.actions.clear();
         Ok(())
     }
 
@@ -154,6 +159,11 @@ impl<'a> Acp<'a> {
         let succeeded = reason.and_then(is_success).ok_or_else(|| {
             wrong("the answer to a prompt has no `stopReason` that is known", &answer)
         })?;
+        if reason == Some("cancelled")
+            && let Some(interrupt) = self.interrupt.take()
+        {
+            interrupt.taken();
+        }
         Ok(TurnOutcome { succeeded, final_text })
     }
 
@@ -242,7 +252,7 @@ impl<'a> Acp<'a> {
             // The end of the turn tells what became of it.
             Action::Interrupt => {
                 self.peer.send(&cancel(&session));
-                interjection.taken();
+                self.interrupt = Some(interjection);
             }
             Action::Steer(words) => {
                 let (method, params) = self.steer(&session, words)?;
