@@ -303,6 +303,9 @@ pub struct PurposeRecognition {
     /// JSON pointers at which nothing may stand.
     #[serde(default)]
     pub absent: Vec<String>,
+    /// Texts that the body must contain, wherever.
+    #[serde(default)]
+    pub body: Vec<String>,
     /// What is answered when the scenario scripts nothing.
     pub reply: String,
 }
