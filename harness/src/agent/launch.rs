@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::profile::{Launch, PolicyLowering, Profile};
 use super::template::{TemplateError, Values, render};
 use crate::case::{Places, Variant};
-use crate::driver::{Argument, ResolvedLaunch, ThreadSettings};
+use crate::driver::{AcpSettings, Argument, DriverKind, ResolvedLaunch, ThreadSettings};
 use crate::scenario::Network;
 
 /// The key that agents are given; it opens nothing.
@@ -108,7 +108,11 @@ impl Start<'_> {
         if !policy.can_set(self.variant.network, self.launch.driver) {
             return Err(self.no_policy());
         }
-        let network = self.granted(policy.network.as_ref());
+        let (of_policy, network) = match &policy.acp {
+            Some(acp) if self.launch.driver == DriverKind::Acp => (&acp.arguments, &acp.network),
+            _ => (&policy.arguments, &policy.network),
+        };
+        let network = self.granted(network.as_ref());
         let values = FileValues { start: self, policy };
         let fill = |text: &String| render(text, &values).map_err(|source| self.template(source));
         let arguments = |templates: &Vec<String>| -> Result<Vec<Argument>, LaunchError> {
@@ -121,7 +125,7 @@ impl Start<'_> {
                     "${prompt}" => arguments.push(Argument::Prompt),
                     "${policy}" => {
                         let granted = network.into_iter().flatten();
-                        for argument in policy.arguments.iter().chain(granted) {
+                        for argument in of_policy.iter().chain(granted) {
                             arguments.push(Argument::Fixed(fill(argument)?));
                         }
                         for defect in self.defects {
@@ -145,6 +149,10 @@ impl Start<'_> {
             directory: self.places.workspace.clone(),
             output: self.launch.output.clone(),
             thread: self.thread(policy),
+            acp: AcpSettings {
+                mode: policy.acp.as_ref().and_then(|acp| acp.mode.clone()),
+                words: self.launch.acp.clone(),
+            },
         })
     }
 
@@ -243,7 +251,6 @@ mod tests {
     use crate::agent::profile::{ApprovalPolicy, SandboxMode};
     use crate::agent::registry::Registry;
     use crate::check::fixture;
-    use crate::driver::DriverKind;
     use crate::scenario::Policy;
 
     /// Codex as its profile starts it.

@@ -205,6 +205,9 @@ fn purposes(profile: &Profile) -> Vec<PurposeRule> {
         for pointer in &recognition.absent {
             all.push(Condition::Absent { pointer: pointer.clone() });
         }
+        for text in &recognition.body {
+            all.push(Condition::BodyContains { text: text.clone() });
+        }
         PurposeRule { purpose: Purpose::new(&recognition.purpose), all }
     };
     profile.purposes.iter().map(rule).collect()

@@ -8,6 +8,7 @@ use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+pub use self::acp::{AcpCompact, AcpPolicy, AcpSteer, AcpWords};
 use super::template::{TemplateError, render};
 use crate::driver::DriverKind;
 use crate::scenario::{Capability, Network, Policy, ResultClass};
@@ -131,6 +132,9 @@ pub struct Launch {
     /// How the output is read; for exec drivers.
     #[serde(default)]
     pub output: Option<OutputRule>,
+    /// What the protocol does not say; for the driver `acp`.
+    #[serde(default)]
+    pub acp: AcpWords,
     /// What the agent can do when driven so.
     pub capabilities: Vec<Capability>,
 }
@@ -219,6 +223,10 @@ pub struct PolicyLowering {
     /// policy.
     #[serde(default)]
     pub app_server: Option<AppServerPolicy>,
+    /// How the driver `acp` starts the agent and opens its session; without it, that driver cannot
+    /// express the policy.
+    #[serde(default)]
+    pub acp: Option<AcpPolicy>,
 }
 
 /// How an app-server's thread is opened under a policy (the parameters of `thread/start`).
@@ -295,6 +303,9 @@ pub struct PurposeRecognition {
     /// JSON pointers at which nothing may stand.
     #[serde(default)]
     pub absent: Vec<String>,
+    /// Texts that the body must contain, wherever.
+    #[serde(default)]
+    pub body: Vec<String>,
     /// What is answered when the scenario scripts nothing.
     pub reply: String,
 }
@@ -350,7 +361,7 @@ pub enum ProfileError {
     },
     /// A policy for a driver that cannot express it.
     #[error(
-        "`policy.{policy}` is for the driver `{driver}`, which needs a place in `drivers` of the profile and of the policy, and for `app-server` a table of that name"
+        "`policy.{policy}` is for the driver `{driver}`, which needs a place in `drivers` of the profile and of the policy, and for `app-server` and `acp` a table of that name"
     )]
     PolicyDriver {
         /// The policy.
@@ -417,8 +428,12 @@ impl Profile {
     /// A policy for a driver that is not there is a slip that would only show as skipped cases.
     fn validate_policies(&self) -> Result<(), ProfileError> {
         for (policy, lowering) in &self.policy {
-            let table = lowering.app_server.as_ref().map(|_| DriverKind::AppServer);
-            for driver in lowering.drivers.iter().flatten().copied().chain(table) {
+            let tables = [
+                lowering.app_server.as_ref().map(|_| DriverKind::AppServer),
+                lowering.acp.as_ref().map(|_| DriverKind::Acp),
+            ];
+            let tables = tables.into_iter().flatten();
+            for driver in lowering.drivers.iter().flatten().copied().chain(tables) {
                 let is_there = self.drivers.iter().any(|launch| launch.driver == driver);
                 if !is_there || !lowering.is_for(driver) {
                     let (policy, driver) = (policy.name(), driver.name());
@@ -479,6 +494,10 @@ impl Profile {
             let values = with(&["prompt", "policy"]);
             check_template(&field("drivers.arguments"), text, values.as_slice())?;
         }
+        for (name, text) in launch.acp.templates() {
+            let values = AcpSteer::VALUES.map(|name| (name, String::new()));
+            check_template(&format!("drivers.acp.{name}"), text, values.as_slice())?;
+        }
         for (policy, lowering) in &self.policy {
             for file in &self.files {
                 let mut values = with(&["policy"]);
@@ -526,7 +545,12 @@ impl PolicyLowering {
     /// Whether a driver can express the policy.
     pub(crate) fn is_for(&self, driver: DriverKind) -> bool {
         let listed = self.drivers.as_ref().is_none_or(|drivers| drivers.contains(&driver));
-        listed && (driver != DriverKind::AppServer || self.app_server.is_some())
+        listed
+            && match driver {
+                DriverKind::AppServer => self.app_server.is_some(),
+                DriverKind::Acp => self.acp.is_some(),
+                DriverKind::Exec | DriverKind::Jsonl => true,
+            }
     }
 
     /// Whether a driver can give commands the network, or keep it from them, under the policy.
@@ -537,9 +561,13 @@ impl PolicyLowering {
             (Network::Allowed, DriverKind::AppServer) => {
                 self.app_server.as_ref().is_some_and(|policy| policy.network.is_some())
             }
+            (Network::Allowed, DriverKind::Acp) => {
+                self.acp.as_ref().is_some_and(|policy| policy.network.is_some())
+            }
         }
     }
 }
 
+mod acp;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,9 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{Bench, Judgement, judge};
-use crate::agent::profile::{Contract, Install, Launch, OutputRule, PolicyLowering, Profile};
+use crate::agent::profile::{
+    AcpWords, Contract, Install, Launch, OutputRule, PolicyLowering, Profile,
+};
 use crate::case::{
     Case, CaseCall, CaseStep, CaseTurn, CaseTurnKind, Expectation, LateText, Origin, OriginSource,
     Places, Variant,
@@ -53,6 +55,7 @@ pub(crate) fn profile() -> Profile {
         values: IndexMap::new(),
         drivers: None,
         app_server: None,
+        acp: None,
     };
     Profile {
         wire: IndexMap::new(),
@@ -305,6 +308,7 @@ pub(crate) fn evidence_of(requests: Vec<ModelRequest>) -> Evidence {
         call_id: Some("call_1".into()),
         delivered: true,
         results: vec!["denied".into()],
+        stopped: false,
     };
     Evidence {
         places: places(),

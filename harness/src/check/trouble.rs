@@ -126,14 +126,25 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
         };
         Some(format!("request {} {}", request.number, run.excerpt(&why)))
     });
-    let unused = (!run.evidence.unused_turns.is_empty())
-        .then(|| format!("the agent never asked for {}", list(&run.evidence.unused_turns)));
+    let unused = unused_turns(run);
+    let unused =
+        (!unused.is_empty()).then(|| format!("the agent never asked for {}", list(&unused)));
     let message = match (refused, unused) {
         (Some(refused), Some(unused)) => format!("{refused}; {unused}"),
         (Some(message), None) | (None, Some(message)) => message,
         (None, None) => return None,
     };
     Some(Trouble::new(ErrorKind::Script, message, help))
+}
+
+/// The turns that the agent never asked for, but those that follow upon a refusal at which it
+/// stopped.
+fn unused_turns(run: &Run<'_>) -> Vec<String> {
+    let place = |name: &str| run.variant.turns.iter().position(|turn| turn.name == name);
+    let stop = run.evidence.calls.iter().find(|state| state.stopped);
+    let stop = stop.and_then(|state| place(&state.turn));
+    let is_after_stop = |name: &String| stop.is_some_and(|stop| place(name) > Some(stop));
+    run.evidence.unused_turns.iter().filter(|name| !is_after_stop(name)).cloned().collect()
 }
 
 /// The agent crashed, or its end was not seen.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use nix::unistd::{AccessFlags, access};
 use tokio::time::Instant;
 
-use crate::agent::profile::{ApprovalPolicy, OutputRule, SandboxMode};
+use crate::agent::profile::{AcpWords, ApprovalPolicy, OutputRule, SandboxMode};
 use crate::sandbox::{Command, Keeper, Process, SandboxError, Stdin};
 use crate::scenario::Approver;
 
@@ -44,6 +44,17 @@ pub struct ResolvedLaunch {
     pub output: Option<OutputRule>,
     /// How the thread is opened; app-server drivers need it.
     pub thread: Option<ThreadSettings>,
+    /// How a session is opened and what can be said in it; for ACP drivers.
+    pub acp: AcpSettings,
+}
+
+/// What the driver `acp` must know beyond its protocol.
+#[derive(Debug, Clone, Default)]
+pub struct AcpSettings {
+    /// The mode that is set when the session is open; `None`: the agent's own.
+    pub mode: Option<String>,
+    /// How this agent is steered and told to compact.
+    pub words: AcpWords,
 }
 
 /// What an app-server is told when its thread is opened; the policy decides it.

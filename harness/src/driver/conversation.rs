@@ -1,5 +1,6 @@
 //! One interface to all drivers.
 
+use super::acp::Acp;
 use super::app_server::AppServer;
 use super::context::{Context, DriverError};
 use super::dialogue::{Dialogue, DriverKind, TurnOutcome};
@@ -16,6 +17,8 @@ pub enum Driver<'a> {
     Jsonl(Box<Jsonl<'a>>),
     /// One process that speaks the app-server protocol.
     AppServer(Box<AppServer<'a>>),
+    /// One process that speaks the Agent Client Protocol.
+    Acp(Box<Acp<'a>>),
 }
 
 impl<'a> Driver<'a> {
@@ -28,6 +31,7 @@ impl<'a> Driver<'a> {
             DriverKind::Exec => Self::Exec(Box::new(Exec::open(context)?)),
             DriverKind::Jsonl => Self::Jsonl(Box::new(Jsonl::open(context).await?)),
             DriverKind::AppServer => Self::AppServer(Box::new(AppServer::open(context).await?)),
+            DriverKind::Acp => Self::Acp(Box::new(Acp::open(context).await?)),
         })
     }
 
@@ -48,6 +52,7 @@ impl<'a> Driver<'a> {
             Self::Exec(driver) => driver.prompt(text).await,
             Self::Jsonl(driver) => driver.prompt(text, interjections).await,
             Self::AppServer(driver) => driver.prompt(text, interjections).await,
+            Self::Acp(driver) => driver.prompt(text, interjections).await,
         }
     }
 
@@ -60,6 +65,7 @@ impl<'a> Driver<'a> {
             Self::Exec(_) => Err(DriverError::Cannot { driver: "exec", action: "compact" }),
             Self::Jsonl(driver) => driver.compact().await,
             Self::AppServer(driver) => driver.compact().await,
+            Self::Acp(driver) => driver.compact().await,
         }
     }
 
@@ -72,6 +78,7 @@ impl<'a> Driver<'a> {
             Self::Exec(driver) => driver.resume(),
             Self::Jsonl(driver) => driver.resume().await,
             Self::AppServer(driver) => driver.resume().await,
+            Self::Acp(driver) => driver.resume().await,
         }
     }
 
@@ -81,6 +88,7 @@ impl<'a> Driver<'a> {
             Self::Exec(driver) => driver.is_over(),
             Self::Jsonl(driver) => driver.is_over(),
             Self::AppServer(driver) => driver.is_over(),
+            Self::Acp(driver) => driver.is_over(),
         }
     }
 
@@ -93,6 +101,7 @@ impl<'a> Driver<'a> {
             Self::Exec(driver) => driver.close().await,
             Self::Jsonl(driver) => driver.close().await,
             Self::AppServer(driver) => driver.close().await,
+            Self::Acp(driver) => driver.close().await,
         }
     }
 }

@@ -13,6 +13,8 @@ pub enum DriverKind {
     Jsonl,
     /// The app-server of Codex: threads and turns over JSON-RPC.
     AppServer,
+    /// The Agent Client Protocol: JSON-RPC on standard input and output.
+    Acp,
 }
 
 impl DriverKind {
@@ -22,6 +24,7 @@ impl DriverKind {
             Self::Exec => "exec",
             Self::Jsonl => "jsonl",
             Self::AppServer => "app-server",
+            Self::Acp => "acp",
         }
     }
 }

@@ -127,17 +127,22 @@ fn call_states(
             call_id: None,
             delivered: false,
             results: Vec::new(),
+            stopped: false,
         };
         return vec![unserved; calls];
     };
     let states: Vec<CallState> = served
         .call_ids
         .iter()
-        .map(|id| CallState {
-            turn: turn.name.clone(),
-            call_id: Some(id.clone()),
-            delivered: request.delivery == Delivery::Complete,
-            results: results(&evidence.requests, &turn.purpose, request.number, id),
+        .map(|id| {
+            let results = results(&evidence.requests, &turn.purpose, request.number, id);
+            CallState {
+                turn: turn.name.clone(),
+                call_id: Some(id.clone()),
+                delivered: request.delivery == Delivery::Complete,
+                stopped: results.is_empty() && stopped_at(input.dialogue, id),
+                results,
+            }
         })
         .collect();
     if states.len() != calls {
@@ -168,6 +173,17 @@ fn results(requests: &[ModelRequest], purpose: &Purpose, number: u64, id: &str) 
         }
     }
     results
+}
+
+/// Whether the last thing in the dialogue was that the agent asked about this call, was refused, and
+/// ended its turn without success.
+fn stopped_at(dialogue: &Dialogue, id: &str) -> bool {
+    let refused = dialogue
+        .approvals
+        .last()
+        .is_some_and(|approval| !approval.allowed && approval.call_id.as_deref() == Some(id));
+    let ended = !dialogue.timed_out && dialogue.turns.last().is_some_and(|turn| !turn.succeeded);
+    refused && ended
 }
 
 fn script_turn(input: &Input<'_>, turn: usize) -> Option<usize> {

@@ -128,12 +128,15 @@ pub struct CallState {
     pub delivered: bool,
     /// The result texts that the agent sent back for it, each different one once.
     pub results: Vec<String>,
+    /// Whether the agent asked about this very call, was refused, and ended its turn there: nobody
+    /// is sent a result then.
+    pub stopped: bool,
 }
 
 impl CallState {
-    /// Whether the agent got the call and answered it.
+    /// Whether the agent got the call and answered it, or stopped at a refusal of it.
     pub fn was_reached(&self) -> bool {
-        self.delivered && !self.results.is_empty()
+        self.delivered && (self.stopped || !self.results.is_empty())
     }
 }
 

@@ -215,11 +215,15 @@ pub enum Capability {
     Resume,
     /// Calls several tools in one reply.
     ParallelCalls,
+    /// Runs the calls of one reply one after the other.
+    CallsInOrder,
+    /// Runs a command that only reads without a question, where it asks before others.
+    UnaskedReads,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 9] = [
+    pub const NAMES: [(&'static str, Self); 11] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -229,6 +233,8 @@ impl Capability {
         ("compact", Self::Compact),
         ("resume", Self::Resume),
         ("parallel-calls", Self::ParallelCalls),
+        ("calls-in-order", Self::CallsInOrder),
+        ("unasked-reads", Self::UnaskedReads),
     ];
 
     /// The name.

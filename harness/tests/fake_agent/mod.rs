@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use conform::agent::profile::OutputRule;
 use conform::driver::{
-    Argument, Context, Dialogue, Driver, DriverError, DriverKind, Interjections, Limits,
-    ResolvedLaunch, ThreadSettings, TurnOutcome,
+    AcpSettings, Argument, Context, Dialogue, Driver, DriverError, DriverKind, Interjections,
+    Limits, ResolvedLaunch, ThreadSettings, TurnOutcome,
 };
 use conform::sandbox::{Isolation, Keeper, KeeperOptions};
 use conform::scenario::Approver;
@@ -25,6 +25,8 @@ pub(crate) struct Agent {
     pub(crate) output: OutputRule,
     /// How an app-server's thread is opened.
     pub(crate) thread: Option<ThreadSettings>,
+    /// How an ACP session is opened.
+    pub(crate) acp: AcpSettings,
     pub(crate) approver: Approver,
     pub(crate) time: Duration,
     pub(crate) limits: Limits,
@@ -37,6 +39,7 @@ impl Agent {
             script: script.to_owned(),
             output: OutputRule::Text,
             thread: None,
+            acp: AcpSettings::default(),
             approver: Approver::Deny,
             time: LONG,
             limits: Limits::default(),
@@ -53,6 +56,7 @@ impl Agent {
             directory: PathBuf::from("/"),
             output: Some(self.output.clone()),
             thread: self.thread.clone(),
+            acp: self.acp.clone(),
         }
     }
 

@@ -374,3 +374,36 @@ fn a_warm_up_is_no_part_of_the_conversation() {
     assert_eq!(evidence.requests[0].purpose.as_str(), "warm-up");
     assert_eq!(evidence.requests[0].secrets, [(0, "key".to_owned())]);
 }
+
+#[test]
+fn a_refusal_that_ends_the_turn_answers_its_call() {
+    let body = json!({"model": "m", "input": []});
+    let asked = |id: &str, allowed: bool| Approval {
+        call_id: Some(id.to_owned()),
+        action: "write".into(),
+        allowed,
+    };
+    let turn = |succeeded| TurnOutcome { succeeded, final_text: None };
+    for (approvals, turns, stopped) in [
+        (vec![asked("c1", false)], vec![turn(false)], true),
+        (vec![asked("c0", false)], vec![turn(false)], false),
+        (vec![asked("c1", true)], vec![turn(false)], false),
+        (vec![asked("c1", false), asked("c2", false)], vec![turn(false)], false),
+        (vec![asked("c1", false)], vec![turn(true)], false),
+        (vec![asked("c1", false)], vec![], false),
+        (vec![], vec![turn(false)], false),
+    ] {
+        let dialogue = Dialogue { approvals, turns, ..Dialogue::default() };
+        let journal = vec![model(&body, served_turn(0, &["c1"]), Delivery::Complete)];
+        let evidence = collected_after(journal, &[(1, "turn 2".into())], &dialogue);
+        assert_eq!(evidence.attempts[0].stopped, stopped, "{dialogue:?}");
+        assert_eq!(evidence.attempts[0].was_reached(), stopped);
+    }
+    let dialogue = Dialogue {
+        approvals: vec![asked("c1", false)],
+        turns: vec![turn(false)],
+        ..Dialogue::default()
+    };
+    let cut = vec![model(&body, served_turn(0, &["c1"]), Delivery::Aborted)];
+    assert!(!collected_after(cut, &[], &dialogue).attempts[0].was_reached(), "not delivered");
+}
