@@ -14,9 +14,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{Bench, Judgement, judge};
-use crate::agent::profile::{
-    AcpWords, Contract, Install, Launch, OutputRule, PolicyLowering, Profile,
-};
+use crate::agent::profile::{Contract, Install, Launch, OutputRule, PolicyLowering, Profile};
 use crate::case::{
     Case, CaseCall, CaseStep, CaseTurn, CaseTurnKind, Expectation, LateText, Origin, OriginSource,
     Places, Variant,
@@ -71,6 +69,7 @@ pub(crate) fn profile() -> Profile {
         install: Install::BuiltIn,
         versions: vec!["1".into()],
         drivers: vec![Launch {
+            acp: AcpWords::default(),
             driver: DriverKind::Exec,
             wires: vec![Wire::Responses],
             resume: None,
