@@ -14,7 +14,9 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{Bench, Judgement, judge};
-use crate::agent::profile::{Contract, Install, Launch, OutputRule, PolicyLowering, Profile};
+use crate::agent::profile::{
+    AcpWords, Contract, Install, Launch, OutputRule, PolicyLowering, Profile,
+};
 use crate::case::{
     Case, CaseCall, CaseStep, CaseTurn, CaseTurnKind, Expectation, LateText, Origin, OriginSource,
     Places, Variant,
