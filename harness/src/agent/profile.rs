@@ -549,7 +549,7 @@ impl PolicyLowering {
             && match driver {
                 DriverKind::AppServer => self.app_server.is_some(),
                 DriverKind::Acp => self.acp.is_some(),
-                DriverKind::Exec | DriverKind::Jsonl => true,
+                DriverKind::Exec | DriverKind::Jsonl | DriverKind::StreamJson => true,
             }
     }
 
@@ -557,7 +557,9 @@ impl PolicyLowering {
     pub(crate) fn can_set(&self, network: Network, driver: DriverKind) -> bool {
         match (network, driver) {
             (Network::Denied, _) => true,
-            (Network::Allowed, DriverKind::Exec | DriverKind::Jsonl) => self.network.is_some(),
+            (Network::Allowed, DriverKind::Exec | DriverKind::Jsonl | DriverKind::StreamJson) => {
+                self.network.is_some()
+            }
             (Network::Allowed, DriverKind::AppServer) => {
                 self.app_server.as_ref().is_some_and(|policy| policy.network.is_some())
             }

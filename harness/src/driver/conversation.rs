@@ -7,6 +7,7 @@ use super::dialogue::{Dialogue, DriverKind, TurnOutcome};
 use super::exec::Exec;
 use super::interjection::Interjections;
 use super::jsonl::Jsonl;
+use super::stream_json::StreamJson;
 
 /// A conversation with an agent.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub enum Driver<'a> {
     AppServer(Box<AppServer<'a>>),
     /// One process that speaks the Agent Client Protocol.
     Acp(Box<Acp<'a>>),
+    /// One process that speaks Claude Code's stream-json.
+    StreamJson(Box<StreamJson<'a>>),
 }
 
 impl<'a> Driver<'a> {
@@ -32,6 +35,7 @@ impl<'a> Driver<'a> {
             DriverKind::Jsonl => Self::Jsonl(Box::new(Jsonl::open(context).await?)),
             DriverKind::AppServer => Self::AppServer(Box::new(AppServer::open(context).await?)),
             DriverKind::Acp => Self::Acp(Box::new(Acp::open(context).await?)),
+            DriverKind::StreamJson => Self::StreamJson(Box::new(StreamJson::open(context).await?)),
         })
     }
 
@@ -53,6 +57,7 @@ impl<'a> Driver<'a> {
             Self::Jsonl(driver) => driver.prompt(text, interjections).await,
             Self::AppServer(driver) => driver.prompt(text, interjections).await,
             Self::Acp(driver) => driver.prompt(text, interjections).await,
+            Self::StreamJson(driver) => driver.prompt(text, interjections).await,
         }
     }
 
@@ -66,6 +71,7 @@ impl<'a> Driver<'a> {
             Self::Jsonl(driver) => driver.compact().await,
             Self::AppServer(driver) => driver.compact().await,
             Self::Acp(driver) => driver.compact().await,
+            Self::StreamJson(driver) => driver.compact().await,
         }
     }
 
@@ -79,6 +85,7 @@ impl<'a> Driver<'a> {
             Self::Jsonl(driver) => driver.resume().await,
             Self::AppServer(driver) => driver.resume().await,
             Self::Acp(driver) => driver.resume().await,
+            Self::StreamJson(driver) => driver.resume().await,
         }
     }
 
@@ -89,6 +96,7 @@ impl<'a> Driver<'a> {
             Self::Jsonl(driver) => driver.is_over(),
             Self::AppServer(driver) => driver.is_over(),
             Self::Acp(driver) => driver.is_over(),
+            Self::StreamJson(driver) => driver.is_over(),
         }
     }
 
@@ -102,6 +110,7 @@ impl<'a> Driver<'a> {
             Self::Jsonl(driver) => driver.close().await,
             Self::AppServer(driver) => driver.close().await,
             Self::Acp(driver) => driver.close().await,
+            Self::StreamJson(driver) => driver.close().await,
         }
     }
 }

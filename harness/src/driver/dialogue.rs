@@ -15,6 +15,8 @@ pub enum DriverKind {
     AppServer,
     /// The Agent Client Protocol: JSON-RPC on standard input and output.
     Acp,
+    /// The JSON lines of Claude Code.
+    StreamJson,
 }
 
 impl DriverKind {
@@ -25,6 +27,7 @@ impl DriverKind {
             Self::Jsonl => "jsonl",
             Self::AppServer => "app-server",
             Self::Acp => "acp",
+            Self::StreamJson => "stream-json",
         }
     }
 }

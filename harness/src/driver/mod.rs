@@ -16,6 +16,7 @@ mod json_rpc;
 mod jsonl;
 mod output;
 mod peer;
+mod stream_json;
 mod transcript;
 
 pub use context::{
