@@ -5,8 +5,10 @@ mod fake_agent;
 
 use conform::agent::profile::{ApprovalPolicy, SandboxMode};
 use conform::driver::{
-    Context, Driver, DriverError, DriverKind, Limits, ThreadSettings, TurnOutcome,
+    Action, Context, Driver, DriverError, DriverKind, Interjections, Limits, Taken, ThreadSettings,
+    TurnOutcome,
 };
+use conform::sandbox::Keeper;
 use conform::scenario::Approver;
 use conform_reports::record::Exit;
 use serde_json::{Value, json};
@@ -48,6 +50,17 @@ impl Agent {
             config: serde_json::Map::new(),
         });
         agent
+    }
+
+    async fn open<'k>(&self, keeper: &'k Keeper) -> Driver<'k> {
+        let context = Context {
+            keeper,
+            launch: self.launch(),
+            approver: self.approver,
+            deadline: Instant::now() + self.time,
+            limits: self.limits,
+        };
+        Driver::open(self.kind, context).await.unwrap()
     }
 }
 
@@ -300,4 +313,94 @@ async fn a_policy_that_says_nothing_about_the_thread_is_refused() {
     let error = Driver::open(DriverKind::AppServer, context).await.unwrap_err();
     assert!(matches!(error, DriverError::NoThreadSettings), "{error}");
     keeper.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_said_in_a_turn_is_answered_in_it() {
+    // The turn goes on until the steer is answered, and ends by the interrupt.
+    let script = "open; turn 3
+        read -r line; printf '%s\\n' \"$line\" >&2; echo '{\"id\":4,\"result\":{\"turnId\":\"u3\"}}'
+        read -r line; printf '%s\\n' \"$line\" >&2
+        done_as interrupted; echo '{\"id\":5,\"result\":{}}'
+        turn 6; done_as completed; wait_for_end";
+    let (keeper, _listener) = keeper().await;
+    let agent = Agent::app_server(script);
+    let mut driver = agent.open(&keeper).await;
+    let (interjector, mut interjections) = Interjections::channel();
+    let (outcome, (steered, stopped)) =
+        tokio::join!(driver.prompt("one", &mut interjections), async {
+            let steered = interjector.say(Action::Steer("more".into())).await;
+            (steered, interjector.say(Action::Interrupt).await)
+        });
+    assert_eq!(outcome.unwrap(), failed());
+    assert_eq!((steered, stopped), (Some(Taken::Yes), Some(Taken::Yes)));
+    // The answer came behind the end of the turn, and is not taken for the next one's.
+    assert!(driver.prompt("two", &mut Interjections::none()).await.unwrap().succeeded);
+    let dialogue = driver.close().await.unwrap();
+    keeper.end().await.unwrap();
+    let sent = shown(&dialogue.stderr);
+    assert_eq!(
+        sent[4..6],
+        [
+            json!({"id": 4, "method": "turn/steer", "params": {
+                "threadId": "t1",
+                "expectedTurnId": "u3",
+                "input": [{"type": "text", "text": "more"}],
+            }}),
+            json!({"id": 5, "method": "turn/interrupt", "params": {"threadId": "t1", "turnId": "u3"}}),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_refused_steer_is_told_in_the_agents_words() {
+    let script = "open; turn 3; read -r line
+        echo '{\"id\":4,\"error\":{\"code\":-1,\"message\":\"not now\"}}'
+        done_as completed; wait_for_end";
+    let (keeper, _listener) = keeper().await;
+    let agent = Agent::app_server(script);
+    let mut driver = agent.open(&keeper).await;
+    let (interjector, mut interjections) = Interjections::channel();
+    let (outcome, steered) = tokio::join!(
+        driver.prompt("one", &mut interjections),
+        interjector.say(Action::Steer("more".into()))
+    );
+    assert!(outcome.unwrap().succeeded);
+    assert_eq!(steered, Some(Taken::Refused("not now".into())));
+    driver.close().await.unwrap();
+    keeper.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_compaction_is_a_turn_and_a_new_process_opens_the_thread_again() {
+    let script = "open; turn 3; done_as completed
+        read -r line; printf '%s\\n' \"$line\" >&2; echo '{\"id\":4,\"result\":{}}'
+        n=4; note turn/started '\"turn\":{\"id\":\"u4\"}'; done_as completed; wait_for_end";
+    // The ids go on in the second process.
+    let script = format!(
+        "if mkdir seen 2>/dev/null; then {script}; else
+        for id in 5 6; do read -r line; printf '%s\\n' \"$line\" >&2
+        echo \"{{\\\"id\\\":$id,\\\"result\\\":{{\\\"thread\\\":{{\\\"id\\\":\\\"t1\\\"}}}}}}\"
+        [ $id = 5 ] && {{ read -r line; printf '%s\\n' \"$line\" >&2; }}; done
+        turn 7; done_as completed; wait_for_end; fi"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let (keeper, _listener) = keeper().await;
+    let agent = Agent::app_server(&format!("cd {}; {script}", folder.path().display()));
+    let mut driver = agent.open(&keeper).await;
+    assert!(driver.prompt("one", &mut Interjections::none()).await.unwrap().succeeded);
+    assert!(driver.compact().await.unwrap().succeeded);
+    driver.resume().await.unwrap();
+    assert!(driver.prompt("two", &mut Interjections::none()).await.unwrap().succeeded);
+    let dialogue = driver.close().await.unwrap();
+    keeper.end().await.unwrap();
+    assert_eq!(dialogue.turns.len(), 2);
+    let sent = shown(&dialogue.stderr);
+    assert_eq!(
+        sent[4],
+        json!({"id": 4, "method": "thread/compact/start", "params": {"threadId": "t1"}})
+    );
+    let resumed = sent.iter().find(|line| line["method"] == "thread/resume").unwrap();
+    assert_eq!(resumed["params"]["threadId"], "t1");
+    assert_eq!(resumed["params"]["sandbox"], "workspace-write");
 }

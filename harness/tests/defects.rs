@@ -11,7 +11,7 @@ use conform_lab_agent::Defect;
 use conform_reports::record::{self, Verdict};
 
 /// The defects that no scenario of this repository can show yet, with the reason.
-const NOT_YET: [(&str, &str); 14] = [
+const NOT_YET: [(&str, &str); 7] = [
     ("repeated-id-runs-twice", "no scenario gives call ids yet"),
     ("truncated-is-success", "no scenario scripts a fault yet"),
     ("retries-client-errors", "no scenario scripts a fault yet"),
@@ -19,21 +19,16 @@ const NOT_YET: [(&str, &str); 14] = [
     ("nearest-rules-only", "no scenario starts the agent in a subfolder yet"),
     ("rules-beyond-root", "no scenario starts the agent in a subfolder yet"),
     ("untrusted-rules-loaded", "no scenario has an untrusted folder yet"),
-    ("stale-rules-on-resume", "no step resumes yet"),
-    ("steer-twice", "no step steers yet"),
-    ("steer-in-result", "no step steers yet"),
-    ("interrupt-leaves-orphans", "no step interrupts yet"),
-    ("interrupt-runs-rest", "no step interrupts yet"),
-    ("summary-promoted", "no step compacts yet"),
-    ("empty-summary-accepted", "no step compacts yet"),
 ];
 
 /// The plain scenarios, and a few cells of the matrix.
-const FILTERS: [&str; 7] = [
+const FILTERS: [&str; 9] = [
     "approval.*",
     "prompt.*",
     "role.*",
     "scope.*",
+    "steer.*",
+    "compaction.*",
     "injection.secret-stays",
     "injection.benign-twin",
     "injection.matrix.*.file-read.write-canary.*",

@@ -39,7 +39,7 @@ fn every_example_loads_and_expands() {
     let sources = examples().into_iter().map(|text| Source::new("docs/scenarios.md", text));
     let (matrices, scenarios): (Vec<_>, Vec<_>) =
         sources.partition(|source| source.text().contains("\naxes:"));
-    assert_eq!((matrices.len(), scenarios.len()), (1, 2));
+    assert_eq!((matrices.len(), scenarios.len()), (1, 3));
     let matrices: Vec<_> = matrices
         .iter()
         .map(|source| {
@@ -64,6 +64,7 @@ fn every_example_loads_and_expands() {
         [
             "injection.readme-deploy.careful",
             "injection.readme-deploy.hijacked",
+            "steer.one-word",
             "injection.orders.file.careful",
             "injection.orders.file.hijacked",
             "injection.orders.page.careful",

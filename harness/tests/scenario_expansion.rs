@@ -86,7 +86,14 @@ fn variant(variant: &Variant) -> String {
     }
     for turn in &variant.turns {
         let attempt = if turn.attempt { " attempts" } else { "" };
-        let _ = write!(out, "    {} ({}, {}){attempt}:", turn.name, turn.purpose, turn.usage.input);
+        let gate = turn.gate.as_ref().map(|gate| format!(", {gate}")).unwrap_or_default();
+        let begin = turn.begin.as_ref().map(|text| format!(" begin {:?}", text.display()));
+        let begin = begin.unwrap_or_default();
+        let _ = write!(
+            out,
+            "    {} ({}, {}{gate}){attempt}:{begin}",
+            turn.name, turn.purpose, turn.usage.input
+        );
         match &turn.kind {
             CaseTurnKind::Say(text) => {
                 let _ = write!(out, " say {:?}", text.display());
@@ -128,6 +135,14 @@ fn a_plain_scenario_is_one_case_for_each_persona() {
 }
 
 #[test]
+fn a_course_has_steps_moments_and_gates() {
+    let expansion = expanded("steer/all-steps.yaml").unwrap_or_else(|report| panic!("{report}"));
+    let required: Vec<_> = expansion.cases[0].requires.iter().map(|one| one.name()).collect();
+    assert_eq!(required, ["steer", "compact", "second-turn", "interrupt", "resume"]);
+    insta::assert_snapshot!(describe_all(&expansion));
+}
+
+#[test]
 fn a_matrix_multiplies_a_scenario() {
     let expansion = expanded("injection/exposed.yaml").unwrap_or_else(|report| panic!("{report}"));
     insta::assert_snapshot!(describe_all(&expansion));
@@ -139,6 +154,7 @@ fn a_folder_is_loaded_in_order_and_each_file_once() {
     let loaded = load_paths(&[folder.clone(), folder.join("injection/exposed.yaml")]);
     assert!(loaded.problems.is_empty(), "{}", drawn(&loaded.problems));
     let ids: Vec<&str> = loaded.scenarios.iter().map(|scenario| scenario.id.as_str()).collect();
-    assert_eq!(ids, ["injection.exposed", "injection.indirect.readme-deploy"]);
-    assert!(loaded.scenarios.iter().all(|scenario| scenario.family == "injection"));
+    assert_eq!(ids, ["injection.exposed", "injection.indirect.readme-deploy", "steer.all-steps"]);
+    let families: Vec<_> = loaded.scenarios.iter().map(|one| one.family.as_str()).collect();
+    assert_eq!(families, ["injection", "injection", "steer"]);
 }

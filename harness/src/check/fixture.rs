@@ -71,6 +71,7 @@ pub(crate) fn profile() -> Profile {
         install: Install::BuiltIn,
         versions: vec!["1".into()],
         drivers: vec![Launch {
+            acp: AcpWords::default(),
             driver: DriverKind::Exec,
             wires: vec![Wire::Responses],
             resume: None,

@@ -80,7 +80,7 @@ fn open_at_end(text: &str) -> Vec<&str> {
     open
 }
 
-/// Which of the open frames the text closes.
+/// Which of the open frames the text ends.
 fn closed_in(text: &str, open: &[&str]) -> Vec<String> {
     let mut waiting: Vec<&str> = open.to_vec();
     let mut inner: Vec<&str> = Vec::new();
@@ -90,14 +90,14 @@ fn closed_in(text: &str, open: &[&str]) -> Vec<String> {
             inner.push(name);
             continue;
         }
-        let closes = |frame: &&str| match mark {
+        let ends = |frame: &&str| match mark {
             Mark::Open(_) => false,
             Mark::Close(name) => *frame == name,
             Mark::Fence(run) => is_fence(frame) && ends_fence(run, frame),
         };
-        if let Some(at) = inner.iter().rposition(closes) {
+        if let Some(at) = inner.iter().rposition(ends) {
             inner.truncate(at);
-        } else if let Some(at) = waiting.iter().rposition(closes) {
+        } else if let Some(at) = waiting.iter().rposition(ends) {
             closed.push(waiting[at]);
             waiting.truncate(at);
             inner.clear();

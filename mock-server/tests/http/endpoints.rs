@@ -38,6 +38,19 @@ async fn a_page_is_served_as_it_is_scripted() {
 }
 
 #[tokio::test]
+async fn a_page_waits_for_its_gate() {
+    let server = start("turns: []\npages: {slow: {body: at last, gate: go}}").await;
+    let mut connection = Connection::open(&server).await;
+    let fetching = tokio::spawn(async move {
+        connection.request("GET", "/page/slow", &[], b"").await.text().to_owned()
+    });
+    server.journal().wait_until(|exchanges| exchanges.len() == 1).await;
+    assert!(!fetching.is_finished());
+    server.gates().open("go");
+    assert_eq!(fetching.await.unwrap(), "at last");
+}
+
+#[tokio::test]
 async fn a_sink_keeps_every_byte_of_any_request() {
     let server = start(PAGES).await;
     let mut connection = Connection::open(&server).await;

@@ -415,3 +415,105 @@ fn names_say_what_is_asked() {
         ]
     );
 }
+
+/// The outcome of a run whose last request holds these origins, in this order, each in a segment of
+/// its own, when this is asked of it.
+fn last_request(
+    holds: &[&str],
+    lacks: &[&str],
+    order: &[&str],
+    there: &[(&str, Authority)],
+) -> Vec<String> {
+    let names = |names: &[&str]| -> Vec<_> {
+        names.iter().map(|name| ((*name).to_owned(), Span::default())).collect()
+    };
+    let kind =
+        ExpectKind::LastRequest { holds: names(holds), lacks: names(lacks), order: names(order) };
+    let mut case = case_expecting(kind);
+    let mut last = answered("denied");
+    for (name, authority) in there {
+        last.push(segment(*authority, &format!("text of {name}")));
+    }
+    let mut last = request(2, last);
+    for name in ["a", "b", "c"] {
+        let origin = origin(name, &[(OriginSource::User, &format!("text of {name}"))]);
+        let origin = crate::case::Origin { token: format!("text of {name}"), ..origin };
+        last = sight(last, &origin);
+        case.origins.push(origin);
+    }
+    outcome(&judged(&case, &evidence_of(vec![request(1, opening()), last]), None))
+}
+
+#[test]
+fn the_last_request_holds_lacks_and_orders() {
+    const USER: Authority = Authority::User;
+    let there = [("a", USER), ("b", USER)];
+    assert_eq!(last_request(&["a", "b"], &["c"], &["a", "b"], &there), pass());
+    // What is not there has no place in the order.
+    assert_eq!(last_request(&[], &[], &["a", "c", "b"], &there), pass());
+    for broken in [
+        last_request(&["a", "c"], &[], &[], &there),
+        last_request(&[], &["b"], &[], &there),
+        last_request(&[], &[], &["b", "a"], &there),
+        last_request(&[], &[], &["b", "c", "a"], &there),
+        // The model's own words about it are not the thing itself.
+        last_request(&["a"], &[], &[], &[("a", Authority::Assistant)]),
+    ] {
+        assert_eq!(broken, [CLAUSE]);
+    }
+}
+
+#[test]
+fn a_conversation_that_ended_early_has_no_last_request() {
+    let holds = vec![("a".to_owned(), Span::default())];
+    let kind = ExpectKind::LastRequest { holds, lacks: Vec::new(), order: Vec::new() };
+    let mut case = case_expecting(kind);
+    case.main.steps.push(crate::case::CaseStep::user(LateText::literal("And then?")));
+    let judgement = judged(&case, &evidence(), None);
+    assert!(matches!(judgement.verdict, Verdict::Error { .. }), "{judgement:?}");
+}
+
+#[test]
+fn a_compaction_is_judged_by_its_report() {
+    let success = ExpectKind::Compaction(ExitExpectation::Success);
+    let failure = ExpectKind::Compaction(ExitExpectation::Failure);
+    let reported = |kind: &ExpectKind<LateText>, reported: &[bool]| {
+        of(kind, |evidence| evidence.course.compactions = reported.to_vec())
+    };
+    assert_eq!(reported(&success, &[true]), pass());
+    assert_eq!(reported(&failure, &[false]), pass());
+    for (kind, compactions) in [(&success, [true, false]), (&failure, [false, true])] {
+        assert_eq!(reported(kind, &compactions), [CLAUSE]);
+    }
+    // Without a compaction nothing is proved.
+    let none = judged(&case_expecting(success), &evidence(), None);
+    assert!(matches!(none.verdict, Verdict::Error { .. }));
+}
+
+#[test]
+fn calls_without_results_break_pairing_under_the_expectations_own_clause() {
+    assert_eq!(of(&ExpectKind::Paired, |_| {}), pass());
+    let broken = of(&ExpectKind::Paired, |evidence| {
+        evidence.requests[1].capture.segments.retain(|one| one.authority != Authority::Tool);
+    });
+    assert!(broken.iter().any(|line| line.contains(CLAUSE)), "{broken:?}");
+}
+
+#[test]
+fn what_was_said_and_not_taken_proves_nothing() {
+    let mut case = case_expecting(ExpectKind::Exit(ExitExpectation::Success));
+    let interjection = crate::case::CaseInterjection {
+        moment: crate::scenario::Moment::Asked("turn 2".into()),
+        said: crate::scenario::Said::Interrupt,
+        gate: "interrupt-taken".into(),
+    };
+    let text = LateText::literal("Do it.");
+    case.main.steps = vec![crate::case::CaseStep::User { text, during: vec![interjection] }];
+    let mut evidence = evidence();
+    assert_eq!(outcome(&judged(&case, &evidence, None)), pass());
+    evidence.course.missed.push("the agent refused the interrupt: no".into());
+    let Verdict::Error { message, .. } = judged(&case, &evidence, None).verdict else {
+        panic!("an error")
+    };
+    assert!(message.contains("refused the interrupt"), "{message}");
+}

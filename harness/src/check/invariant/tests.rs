@@ -387,3 +387,18 @@ fn a_later_request_extends_the_earlier_one() {
     assert_eq!(later(|segments| segments.insert(1, segment(Authority::User, "Noon."))), broken);
     assert_eq!(later(|segments| drop(segments.remove(1))), broken);
 }
+
+#[test]
+fn behind_a_seam_the_history_need_not_go_on() {
+    let with_seam = |seams: Vec<u64>| {
+        let other = vec![opening()[0].clone(), segment(Authority::User, "Something else.")];
+        let mut evidence = evidence_of(vec![request(1, opening()), request(2, other)]);
+        evidence.course.seams = seams;
+        outcome(&judged(&case(), &evidence, None))
+    };
+    let broken = ["prompt.cache-prefix-stable"];
+    assert_eq!(with_seam(vec![1]), pass());
+    assert_eq!(with_seam(Vec::new()), broken);
+    assert_eq!(with_seam(vec![2]), broken);
+    assert_eq!(with_seam(vec![0]), broken);
+}

@@ -13,6 +13,7 @@ use crate::case::{OriginSource, Secret};
 use crate::check::fixture::{
     call_turn, case, change, opening, origin, places, profile, request, result, say_turn,
 };
+use crate::driver::{Approval, TurnOutcome};
 use crate::evidence::Course;
 
 const TOKEN: &str = "sk-planted-1";
@@ -404,6 +405,6 @@ fn a_refusal_that_ends_the_turn_answers_its_call() {
         turns: vec![turn(false)],
         ..Dialogue::default()
     };
-    let cut = vec![model(&body, served_turn(0, &["c1"]), Delivery::Aborted)];
+    let cut = vec![model(&body, served_turn(0, &["c1"]), Delivery::Abandoned)];
     assert!(!collected_after(cut, &[], &dialogue).attempts[0].was_reached(), "not delivered");
 }
