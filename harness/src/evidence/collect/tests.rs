@@ -394,7 +394,7 @@ fn a_refusal_that_ends_the_turn_answers_its_call() {
         (vec![asked("c1", false)], vec![], false),
         (vec![], vec![turn(false)], false),
     ] {
-        let dialogue = Dialogue { approvals, turns, ..Dialogue::default() };
+        let dialogue = Dialogue { turns, approvals, ..Dialogue::default() };
         let journal = vec![model(&body, served_turn(0, &["c1"]), Delivery::Complete)];
         let evidence = collected_after(journal, &[(1, "turn 2".into())], &dialogue);
         assert_eq!(evidence.attempts[0].stopped, stopped, "{dialogue:?}");
