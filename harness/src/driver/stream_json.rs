@@ -1,9 +1,11 @@
 //! The stream-json driver of Claude Code: one process, a line of JSON for each message.
 //!
 //! A prompt is a `user` line, and its turn is over with the `result` line. Permission is asked for
-//! by a `control_request` of the subtype `can_use_tool`. A steer is a further `user` line, which the
-//! agent repeats when it has taken it (`--replay-user-messages`); an interrupt is a
-//! `control_request` of ours. Closing standard input ends the process.
+//! by a `control_request` of the subtype `can_use_tool`. An interrupt is a `control_request` of ours. A
+//! steer is a further `user` line; the protocol has no word for its having been taken, so a question
+//! follows it whose answer shows that the line before was read. The agent repeats a line when it
+//! begins to work on it (`--replay-user-messages`): one that was not repeated before a turn's result
+//! gets a turn of its own right after. Closing standard input ends the process.
 
 use std::collections::VecDeque;
 
@@ -24,10 +26,10 @@ const REFUSAL: &str = "The user refused this.";
 pub struct StreamJson<'a> {
     peer: Peer<'a>,
     dialogue: Dialogue,
-    /// Steers that the agent has not repeated yet, in order.
-    steers: VecDeque<(String, Interjection)>,
-    /// Interrupts that the agent has not answered yet, by the number of the request.
-    interrupts: VecDeque<(String, Interjection)>,
+    /// What was said during the turn and is not answered yet, by the id of the request.
+    said: VecDeque<(String, Interjection)>,
+    /// Steers that the agent has not begun to work on.
+    waiting: Vec<String>,
     /// The number of the last request made.
     last_request: u64,
     /// Whether the history was compacted since the last order to do so.
@@ -39,8 +41,8 @@ impl<'a> StreamJson<'a> {
         Ok(Self {
             peer: Peer::start(context).await?,
             dialogue: Dialogue::default(),
-            steers: VecDeque::new(),
-            interrupts: VecDeque::new(),
+            said: VecDeque::new(),
+            waiting: Vec::new(),
             last_request: 0,
             compacted: false,
         })
@@ -57,8 +59,8 @@ impl<'a> StreamJson<'a> {
     ) -> Result<TurnOutcome, DriverError> {
         let outcome = self.take_turn(text, interjections).await;
         // What the agent has not taken by now did not reach this turn.
-        self.steers.clear();
-        self.interrupts.clear();
+        self.said.clear();
+        self.waiting.clear();
         self.dialogue.turns.push(outcome.as_ref().cloned().unwrap_or(TurnOutcome::FAILED));
         outcome
     }
@@ -122,22 +124,20 @@ impl<'a> StreamJson<'a> {
     }
 
     fn interject(&mut self, interjection: Interjection) {
-        match &interjection.action {
+        let subtype = match &interjection.action {
             Action::Steer(words) => {
-                let words = words.clone();
-                self.say(&words);
-                self.steers.push_back((words, interjection));
+                self.say(words);
+                self.waiting.push(words.clone());
+                // Whatever it answers, it has read what stood before.
+                "ping"
             }
-            Action::Interrupt => {
-                self.last_request += 1;
-                let id = format!("conform-{}", self.last_request);
-                let request = json!({"subtype": "interrupt"});
-                self.peer.send(
-                    &json!({"type": "control_request", "request_id": id, "request": request}),
-                );
-                self.interrupts.push_back((id, interjection));
-            }
-        }
+            Action::Interrupt => "interrupt",
+        };
+        self.last_request += 1;
+        let id = format!("conform-{}", self.last_request);
+        let request = json!({"subtype": subtype});
+        self.peer.send(&json!({"type": "control_request", "request_id": id, "request": request}));
+        self.said.push_back((id, interjection));
     }
 
     /// Acts upon a line; the outcome when it ends the turn.
@@ -148,10 +148,15 @@ impl<'a> StreamJson<'a> {
         let kind = text(&message, "/type")
             .ok_or_else(|| wrong("a line has no string `type`".to_owned()))?;
         match kind {
-            "result" => return result(&message).map(Some).map_err(wrong),
+            "result" => {
+                let outcome = result(&message).map_err(wrong)?;
+                // A failed turn is followed by nothing that could be waited for.
+                let goes_on = outcome.succeeded && !self.waiting.is_empty();
+                return Ok(Some(outcome).filter(|_| !goes_on));
+            }
+            "user" => self.note_repeated(&message),
             "control_request" => self.answer(&message).map_err(wrong)?,
             "control_response" => self.note_answer(&message),
-            "user" => self.note_repeated(&message),
             "system" => {
                 self.compacted |= text(&message, "/subtype") == Some("compact_boundary");
             }
@@ -192,34 +197,32 @@ impl<'a> StreamJson<'a> {
         Ok(())
     }
 
-    /// An answer to one of our requests.
-    fn note_answer(&mut self, message: &Value) {
-        let id = text(message, "/response/request_id");
-        let Some(at) = self.interrupts.iter().position(|(request, _)| Some(&**request) == id)
-        else {
-            return;
-        };
-        let Some((_, interrupt)) = self.interrupts.remove(at) else { return };
-        match text(message, "/response/subtype") {
-            Some("success") => interrupt.taken(),
-            _ => interrupt
-                .refused(text(message, "/response/error").unwrap_or("without a reason").to_owned()),
-        }
-    }
-
-    /// A message of the user that the agent repeats, because it has taken it.
+    /// A message of the user that the agent repeats, because it begins to work on it.
     fn note_repeated(&mut self, message: &Value) {
-        let says = |words: &str| match message.pointer("/message/content") {
+        let says = |words: &String| match message.pointer("/message/content") {
             Some(Value::String(content)) => content == words,
             Some(Value::Array(parts)) => {
                 parts.iter().any(|part| text(part, "/text") == Some(words))
             }
             _ => false,
         };
-        if let Some(at) = self.steers.iter().position(|(words, _)| says(words))
-            && let Some((_, steer)) = self.steers.remove(at)
-        {
-            steer.taken();
+        self.waiting.retain(|words| !says(words));
+    }
+
+    /// An answer to one of our requests.
+    fn note_answer(&mut self, message: &Value) {
+        let id = text(message, "/response/request_id");
+        let Some(at) = self.said.iter().position(|(request, _)| Some(&**request) == id) else {
+            return;
+        };
+        let Some((_, said)) = self.said.remove(at) else { return };
+        let granted = text(message, "/response/subtype") == Some("success");
+        match &said.action {
+            Action::Interrupt if !granted => {
+                let words = text(message, "/response/error").unwrap_or("without a reason");
+                said.refused(words.to_owned());
+            }
+            Action::Interrupt | Action::Steer(_) => said.taken(),
         }
     }
 }
