@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use conform::agent::install::{Installed, Listed, Store};
 use conform::agent::profile::{Install, Profile};
@@ -37,7 +36,7 @@ enum AgentsCommand {
     List,
     /// Install agents from their public packages, each version beside the others
     Install {
-        /// The agents, such as codex or codex@0.171.0
+        /// The agents, such as codex or codex@0.171.0; `all` stands for every one that is fetched
         #[arg(required = true, value_name = "NAME[@VERSION]")]
         agents: Vec<SubjectName>,
     },
@@ -110,16 +109,47 @@ fn installed(profile: &Profile, store: &Store, listed: &[Listed]) -> String {
     }
 }
 
+/// Installs agents one after another. One that cannot be installed does not keep the others from it.
 fn install(registry: &Registry, store: &Store, agents: &[SubjectName]) -> anyhow::Result<Status> {
-    for name in agents {
+    let mut failed = Vec::new();
+    for name in named(registry, agents)? {
         let profile = registry.profile(&name.agent)?;
-        let installed = store
-            .install(&profile, name.version.as_deref(), &mut |step| {
-                anstream::eprintln!("{name}: {step}");
-            })
-            .with_context(|| format!("cannot install {name}"))?;
-        let Installed { version, executable, .. } = installed;
-        print(&format!("{}@{version}  {}\n", name.agent, executable.display()))?;
+        let installed = store.install(&profile, name.version.as_deref(), &mut |step| {
+            anstream::eprintln!("{name}: {step}");
+        });
+        match installed {
+            Ok(Installed { version, executable, .. }) => {
+                print(&format!("{}@{version}  {}\n", name.agent, executable.display()))?;
+            }
+            Err(problem) => {
+                anstream::eprintln!("error: cannot install {name}: {problem}");
+                failed.push(name.to_string());
+            }
+        }
     }
-    Ok(Status::Success)
+    if failed.is_empty() {
+        return Ok(Status::Success);
+    }
+    anstream::eprintln!("not installed: {}", failed.join(", "));
+    Ok(Status::Errors)
+}
+
+/// The agents meant; `all` are those that are fetched.
+fn named(registry: &Registry, agents: &[SubjectName]) -> anyhow::Result<Vec<SubjectName>> {
+    let mut named = Vec::new();
+    for name in agents {
+        if name.agent != "all" || name.version.is_some() {
+            named.push(name.clone());
+            continue;
+        }
+        for agent in registry.names()? {
+            if matches!(
+                registry.profile(&agent)?.install,
+                Install::Npm { .. } | Install::Pip { .. }
+            ) {
+                named.push(SubjectName { agent, version: None });
+            }
+        }
+    }
+    Ok(named)
 }
