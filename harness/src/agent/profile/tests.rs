@@ -33,3 +33,19 @@ fn a_policy_is_for_drivers_that_are_there_and_can() {
         assert!(error.to_string().starts_with("`policy.ask` is for the driver"), "{error}");
     }
 }
+
+#[test]
+fn the_documented_profile_is_one() {
+    let page = include_str!("../../../../docs/profiles.md");
+    let (_, rest) = page.split_once("```toml\n").expect("an example");
+    let (example, _) = rest.split_once("\n```").expect("its end");
+    let profile = crate::agent::registry::parse("docs/profiles.md", example).expect("a profile");
+    assert_eq!(profile.name, "mine");
+    // Every capability and every driver has a word there.
+    let named =
+        |name: &str| assert!(page.contains(&format!("`{name}`")), "{name} is not explained");
+    crate::scenario::Capability::NAMES.iter().for_each(|(name, _)| named(name));
+    for tool in super::LOGICAL_TOOLS {
+        named(tool.0);
+    }
+}
