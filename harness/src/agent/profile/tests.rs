@@ -44,8 +44,10 @@ fn the_documented_profile_is_one() {
     // Every capability and every driver has a word there.
     let named =
         |name: &str| assert!(page.contains(&format!("`{name}`")), "{name} is not explained");
-    crate::scenario::Capability::NAMES.iter().for_each(|(name, _)| named(name));
-    for tool in super::LOGICAL_TOOLS {
-        named(tool.0);
+    for (name, _) in Capability::NAMES {
+        named(name);
+    }
+    for (name, _) in LOGICAL_TOOLS {
+        named(name);
     }
 }
