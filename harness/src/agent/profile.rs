@@ -549,7 +549,9 @@ impl PolicyLowering {
             && match driver {
                 DriverKind::AppServer => self.app_server.is_some(),
                 DriverKind::Acp => self.acp.is_some(),
-                DriverKind::Exec | DriverKind::Jsonl | DriverKind::StreamJson => true,
+                DriverKind::Exec | DriverKind::Jsonl | DriverKind::StreamJson | DriverKind::Rpc => {
+                    true
+                }
             }
     }
 
@@ -557,9 +559,10 @@ impl PolicyLowering {
     pub(crate) fn can_set(&self, network: Network, driver: DriverKind) -> bool {
         match (network, driver) {
             (Network::Denied, _) => true,
-            (Network::Allowed, DriverKind::Exec | DriverKind::Jsonl | DriverKind::StreamJson) => {
-                self.network.is_some()
-            }
+            (
+                Network::Allowed,
+                DriverKind::Exec | DriverKind::Jsonl | DriverKind::StreamJson | DriverKind::Rpc,
+            ) => self.network.is_some(),
             (Network::Allowed, DriverKind::AppServer) => {
                 self.app_server.as_ref().is_some_and(|policy| policy.network.is_some())
             }

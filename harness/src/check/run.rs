@@ -66,6 +66,17 @@ impl<'a> Run<'a> {
         shorten(&self.normaliser.text(text), 200)
     }
 
+    /// Whether the history was compacted or resumed between two requests, by their numbers.
+    pub(super) fn has_seam(&self, before: u64, request: u64) -> bool {
+        let between = |number: u64| before <= number && number < request;
+        self.evidence.course.seams.iter().any(|seam| between(*seam))
+            || self
+                .evidence
+                .requests
+                .iter()
+                .any(|other| other.purpose.as_str() == "compaction" && between(other.number))
+    }
+
     /// The standing of every origin that was found, with its segment.
     pub(super) fn sightings<'r>(
         &'r self,

@@ -7,6 +7,7 @@ use super::dialogue::{Dialogue, DriverKind, TurnOutcome};
 use super::exec::Exec;
 use super::interjection::Interjections;
 use super::jsonl::Jsonl;
+use super::rpc::Rpc;
 use super::stream_json::StreamJson;
 
 /// A conversation with an agent.
@@ -22,6 +23,8 @@ pub enum Driver<'a> {
     Acp(Box<Acp<'a>>),
     /// One process that speaks Claude Code's stream-json.
     StreamJson(Box<StreamJson<'a>>),
+    /// One process that speaks Pi's rpc.
+    Rpc(Box<Rpc<'a>>),
 }
 
 impl<'a> Driver<'a> {
@@ -36,6 +39,7 @@ impl<'a> Driver<'a> {
             DriverKind::AppServer => Self::AppServer(Box::new(AppServer::open(context).await?)),
             DriverKind::Acp => Self::Acp(Box::new(Acp::open(context).await?)),
             DriverKind::StreamJson => Self::StreamJson(Box::new(StreamJson::open(context).await?)),
+            DriverKind::Rpc => Self::Rpc(Box::new(Rpc::open(context).await?)),
         })
     }
 
@@ -58,6 +62,7 @@ impl<'a> Driver<'a> {
             Self::AppServer(driver) => driver.prompt(text, interjections).await,
             Self::Acp(driver) => driver.prompt(text, interjections).await,
             Self::StreamJson(driver) => driver.prompt(text, interjections).await,
+            Self::Rpc(driver) => driver.prompt(text, interjections).await,
         }
     }
 
@@ -72,6 +77,7 @@ impl<'a> Driver<'a> {
             Self::AppServer(driver) => driver.compact().await,
             Self::Acp(driver) => driver.compact().await,
             Self::StreamJson(driver) => driver.compact().await,
+            Self::Rpc(driver) => driver.compact().await,
         }
     }
 
@@ -86,6 +92,7 @@ impl<'a> Driver<'a> {
             Self::AppServer(driver) => driver.resume().await,
             Self::Acp(driver) => driver.resume().await,
             Self::StreamJson(driver) => driver.resume().await,
+            Self::Rpc(driver) => driver.resume().await,
         }
     }
 
@@ -97,6 +104,7 @@ impl<'a> Driver<'a> {
             Self::AppServer(driver) => driver.is_over(),
             Self::Acp(driver) => driver.is_over(),
             Self::StreamJson(driver) => driver.is_over(),
+            Self::Rpc(driver) => driver.is_over(),
         }
     }
 
@@ -111,6 +119,7 @@ impl<'a> Driver<'a> {
             Self::AppServer(driver) => driver.close().await,
             Self::Acp(driver) => driver.close().await,
             Self::StreamJson(driver) => driver.close().await,
+            Self::Rpc(driver) => driver.close().await,
         }
     }
 }

@@ -17,6 +17,8 @@ pub enum DriverKind {
     Acp,
     /// The JSON lines of Claude Code.
     StreamJson,
+    /// The JSON lines of Pi.
+    Rpc,
 }
 
 impl DriverKind {
@@ -28,6 +30,7 @@ impl DriverKind {
             Self::AppServer => "app-server",
             Self::Acp => "acp",
             Self::StreamJson => "stream-json",
+            Self::Rpc => "rpc",
         }
     }
 }

@@ -16,6 +16,7 @@ mod json_rpc;
 mod jsonl;
 mod output;
 mod peer;
+mod rpc;
 mod stream_json;
 mod transcript;
 

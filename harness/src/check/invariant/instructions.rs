@@ -1,5 +1,7 @@
 //! Instructions: never empty, and in every request.
 
+use conform_mock_server::capture::Authority;
+
 use crate::check::ledger::Breach;
 use crate::check::run::{Run, base_segment, is_readable};
 
@@ -18,16 +20,21 @@ pub(super) fn empty(run: &Run<'_>) -> Vec<Breach> {
     breaches
 }
 
-/// Requests of the conversation without the base instructions of its first one.
+/// Requests of the conversation without the base instructions of its first one. An agent that
+/// documents project rules as a part of them reads those anew when it compacts or resumes.
 pub(super) fn absent(run: &Run<'_>) -> Vec<Breach> {
     let mut breaches = Vec::new();
-    let mut base = None;
+    let mut base: Option<(u64, String)> = None;
+    let rules_in_base = run.bench.profile.contract.rules_authority == Some(Authority::Instructions);
     for request in run.main_requests().filter(|request| is_readable(request)) {
         let Some((_, own)) = base_segment(request) else {
             let expected = "high-authority instructions in every request of the conversation";
             breaches.push(Breach::seen(expected, "none").in_request(request.number));
             continue;
         };
+        if base.as_ref().is_some_and(|(first, _)| run.has_seam(*first, request.number)) {
+            base = base.filter(|_| !rules_in_base);
+        }
         let (first, text) =
             &*base.get_or_insert_with(|| (request.number, run.normaliser.text(own.text.as_str())));
         let stands = request

@@ -12,24 +12,14 @@ pub(super) fn unstable(run: &Run<'_>) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let mut earlier: Option<&ModelRequest> = None;
     for request in run.main_requests().filter(|request| is_readable(request)) {
-        if let Some(before) = earlier.filter(|before| !has_seam(run, before, request)) {
+        if let Some(before) = earlier.filter(|before| !run.has_seam(before.number, request.number))
+        {
             breaches.extend(departure(run, before, request, is_tool));
             breaches.extend(departure(run, before, request, |segment| !is_tool(segment)));
         }
         earlier = Some(request);
     }
     breaches
-}
-
-/// Whether the history was compacted or resumed between two requests.
-fn has_seam(run: &Run<'_>, before: &ModelRequest, request: &ModelRequest) -> bool {
-    let between = |number: u64| before.number <= number && number < request.number;
-    run.evidence.course.seams.iter().any(|seam| between(*seam))
-        || run
-            .evidence
-            .requests
-            .iter()
-            .any(|other| other.purpose.as_str() == "compaction" && between(other.number))
 }
 
 fn is_tool(segment: &Segment) -> bool {

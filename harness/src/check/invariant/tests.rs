@@ -402,3 +402,28 @@ fn behind_a_seam_the_history_need_not_go_on() {
     assert_eq!(with_seam(vec![2]), broken);
     assert_eq!(with_seam(vec![0]), broken);
 }
+
+#[test]
+fn behind_a_seam_a_base_text_that_holds_rules_may_be_another() {
+    let judged = |documented, seams: Vec<u64>| {
+        let with_base = |text: &str| {
+            let mut segments = opening();
+            segments[0] = segment(Authority::Instructions, text);
+            segments
+        };
+        let mut evidence = evidence_of(vec![
+            request(1, with_base("Base. Old rules.")),
+            request(2, with_base("Base. New rules.")),
+            request(3, with_base("Base. New rules.")),
+        ]);
+        evidence.course.seams = seams;
+        let mut profile = profile();
+        profile.contract.rules_authority = Some(documented);
+        let found = outcome(&judged_by(&profile, &case(), &evidence, None));
+        found.contains(&"prompt.instructions-every-request".to_owned())
+    };
+    assert!(!judged(Authority::Instructions, vec![1]));
+    assert!(judged(Authority::Instructions, vec![2]));
+    assert!(judged(Authority::Instructions, Vec::new()));
+    assert!(judged(Authority::User, vec![1]));
+}
