@@ -25,10 +25,7 @@ pub(super) fn subjects(
     for defect in &args.defect {
         check_defect(defect)?;
     }
-    for (place, name) in names.iter().enumerate() {
-        if names[..place].iter().any(|other| other.agent == name.agent) {
-            anyhow::bail!("{} is named twice; run its versions one after the other", name.agent);
-        }
+    for name in names {
         let profile = registry.profile(&name.agent)?;
         if !args.defect.is_empty() && profile.name != "lab" {
             anyhow::bail!(
@@ -46,6 +43,11 @@ pub(super) fn subjects(
         };
         installed.verify()?;
         let Installed { version, executable, interpreter, .. } = installed;
+        let is_same =
+            |other: &Arc<Subject>| other.profile.name == profile.name && other.version == version;
+        if subjects.iter().any(is_same) {
+            anyhow::bail!("{}@{version} is named twice; name it once", profile.name);
+        }
         check_wire(args, &profile)?;
         baselines.push(baseline(args, registry, &profile.name, &version)?);
         let defects = args.defect.clone();
