@@ -157,10 +157,11 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         .iter()
         .find(|launch| launch.output.is_some())
         .context("an exec driver")?;
+    let wire = *launch.wires.first().context("a wire")?;
     let start = Start {
         profile: &bench.profile,
         launch,
-        wire: *launch.wires.first().context("a wire")?,
+        wire,
         executable: &bench.executable,
         interpreter: None,
         defects: &[],
@@ -169,11 +170,11 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         places: &places,
     };
     start.write_files(folder.path())?;
-    let script = lower::script(&case.main, &bench.profile, &places)?;
+    let script = lower::script(&case.main, &bench.profile, wire, &places)?;
     let mock = MockServer::builder(script).listener(listener).start().await?;
     let resolved = start.resolve()?;
     for step in &case.main.steps {
-        let CaseStep::User(prompt) = step;
+        let CaseStep::User { text: prompt, .. } = step else { bail!("a plain prompt") };
         let prompt = prompt.resolve(&places);
         let output = Command::new(&resolved.program)
             .args(resolved.arguments.iter().map(|argument| match argument {
