@@ -6,6 +6,7 @@ mod agents;
 mod bad_input;
 mod baselines;
 mod interrupts;
+mod isolation;
 mod outputs;
 mod runs;
 mod support;
