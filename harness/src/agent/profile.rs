@@ -6,6 +6,7 @@ mod driver;
 mod install;
 mod policy;
 mod recognition;
+mod schema;
 #[cfg(test)]
 mod tests;
 mod tool;
@@ -13,6 +14,7 @@ mod validate;
 
 use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::acp::{AcpCompact, AcpPolicy, AcpSteer, AcpWords};
@@ -21,6 +23,7 @@ pub use self::driver::{Launch, LineMatch, LineRule, OutputRule};
 pub use self::install::Install;
 pub use self::policy::{AppServerPolicy, ApprovalPolicy, PolicyLowering, SandboxMode};
 pub use self::recognition::{Normalisation, PurposeRecognition};
+pub use self::schema::schema;
 pub use self::tool::{LOGICAL_TOOLS, ToolLowering};
 pub use self::validate::ProfileError;
 use crate::scenario::{Policy, ResultClass};
@@ -30,7 +33,7 @@ use crate::scenario::{Policy, ResultClass};
 /// Texts named *template* may hold `${name}` and `${name|filter}`; the names are listed at each
 /// field. Filters: `json` (a JSON string literal with its quotes), `toml` (a TOML basic string with its quotes), `sh`
 /// (one shell word), `prefix:TEXT` (puts `TEXT` before every line).
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Profile {
     /// Version of this format; 1.
@@ -58,8 +61,11 @@ pub struct Profile {
     pub files: Vec<ConfigFile>,
     /// How each wire is chosen: values for the templates.
     #[serde(default)]
+    #[schemars(with = "IndexMap<String, WireLowering>")]
+    #[schemars(extend("propertyNames" = schema::wires()))]
     pub wire: IndexMap<Wire, WireLowering>,
     /// How each policy is expressed; a policy that is missing is one the agent does not have.
+    #[schemars(extend("propertyNames" = schema::one_of(&Policy::NAMES)))]
     pub policy: IndexMap<PolicyName, PolicyLowering>,
     /// Logical tools and the native calls that stand for them.
     pub tools: IndexMap<String, ToolLowering>,
@@ -74,6 +80,7 @@ pub struct Profile {
     pub own_state: Vec<String>,
     /// How the results of each class read: regular expressions.
     #[serde(default)]
+    #[schemars(extend("propertyNames" = schema::one_of(&ResultClass::NAMES)))]
     pub results: IndexMap<ResultClass, Vec<String>>,
     /// Results that say that the agent's own sandbox could not be set up on this machine (regular
     /// expressions): nothing can be said about containment then.
@@ -88,7 +95,7 @@ pub struct Profile {
 pub type PolicyName = Policy;
 
 /// A file written before the agent starts.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ConfigFile {
     /// Path in the case tree, such as `home/.codex/config.toml`.
@@ -99,7 +106,7 @@ pub struct ConfigFile {
 }
 
 /// How a wire is chosen.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WireLowering {
     /// Values for the templates of arguments, environment and configuration files; each wire of the

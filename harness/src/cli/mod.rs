@@ -7,6 +7,7 @@ mod list;
 mod page;
 mod record;
 mod run;
+mod schema;
 mod serve;
 mod signals;
 
@@ -52,6 +53,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Install agents, and show what is known about them
     Agents(agents::AgentsArgs),
+    /// Print the form of a kind of file as a JSON Schema
+    Schema(schema::SchemaArgs),
     /// Serve a script as a model server on loopback
     Serve(serve::ServeArgs),
     /// Record what a real model service says as a script
@@ -112,6 +115,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Check(args) => check::main(args),
         Command::Explain(args) => explain::main(&args),
         Command::Agents(args) => agents::main(args),
+        Command::Schema(args) => schema::main(&args),
         Command::Serve(args) => serve::main(&args),
         Command::Record(args) => record::main(&args),
         Command::LabAgent { arguments } => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use conform_mock_server::document::{Source, Span};
 use conform_mock_server::script::{Purpose, Usage};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -113,7 +114,7 @@ pub struct FileSpec {
 }
 
 /// What the agent may do without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Read only; everything else is refused.
@@ -147,7 +148,7 @@ impl Policy {
 }
 
 /// Whether commands may use the network (loopback alone, as the case is confined).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
     /// They may not.
@@ -171,7 +172,7 @@ impl Network {
 }
 
 /// Who answers approval requests, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Approver {
     /// Every request is denied.
@@ -194,7 +195,7 @@ impl Approver {
 }
 
 /// What an agent can do beyond one prompt and one answer; a profile declares it for each driver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capability {
     /// Asks a human before an action, through a channel that the driver can answer.

@@ -21,8 +21,7 @@ fn inventory(place: &Place) -> BTreeMap<PathBuf, Entry> {
         for entry in WalkDir::new(place.path(folder)) {
             let entry = entry.unwrap();
             let about = entry.path().symlink_metadata().unwrap();
-            let bytes =
-                if about.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
+            let bytes = if about.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
             found.insert(
                 entry.into_path(),
                 (about.mode(), about.mtime(), about.mtime_nsec(), bytes),

@@ -1,10 +1,13 @@
 //! What an agent documents about authority and frames.
 
 use conform_mock_server::capture::Authority;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::schema::AuthorityName;
+
 /// What an agent documents.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Contract {
     /// Names of project rule files.
@@ -12,6 +15,7 @@ pub struct Contract {
     pub rule_files: Vec<String>,
     /// The authority at which project rules stand.
     #[serde(default)]
+    #[schemars(with = "Option<AuthorityName>")]
     pub rules_authority: Option<Authority>,
     /// The innermost frame around project rules.
     #[serde(default)]

@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 
 use conform_mock_server::wire::Wire;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acp::AcpWords;
+use super::schema::WireName;
 use crate::driver::DriverKind;
 use crate::scenario::Capability;
 
 /// How a driver starts the agent.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Launch {
     /// Which driver.
     pub driver: DriverKind,
     /// The wires that the agent can speak when started so, the preferred one first.
+    #[schemars(with = "Vec<WireName>")]
     pub wires: Vec<Wire>,
     /// Arguments, each a template (`prompt`, `mock`, `workspace`, `home`, `tmp`); the word
     /// `${policy}` alone stands for the policy's arguments, all of them.
@@ -35,7 +38,7 @@ pub struct Launch {
 }
 
 /// How the final text and the success of a turn are read from standard output.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     rename_all = "kebab-case",
@@ -57,7 +60,7 @@ pub enum OutputRule {
 }
 
 /// A line of JSON output and where its text is.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LineRule {
     /// JSON pointers and the strings they must hold.
@@ -68,7 +71,7 @@ pub struct LineRule {
 }
 
 /// A line of JSON output.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LineMatch {
     /// JSON pointers and the strings they must hold.

@@ -1,9 +1,10 @@
 //! What a profile says about where an agent comes from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where an agent comes from.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "source")]
 pub enum Install {
     /// Built into conform.

@@ -1,6 +1,7 @@
 //! What a profile says about how policies are expressed.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acp::AcpPolicy;
@@ -8,7 +9,7 @@ use crate::driver::DriverKind;
 use crate::scenario::Network;
 
 /// How a policy is expressed.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PolicyLowering {
     /// Arguments that stand for `${policy}`.
@@ -35,7 +36,7 @@ pub struct PolicyLowering {
 }
 
 /// How an app-server's thread is opened under a policy (the parameters of `thread/start`).
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AppServerPolicy {
     /// When the agent asks.
@@ -52,7 +53,7 @@ pub struct AppServerPolicy {
 }
 
 /// When an app-server asks; the names are those of its protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApprovalPolicy {
     /// When the model asks to leave the sandbox, and before a patch that the sandbox forbids.
@@ -64,7 +65,7 @@ pub enum ApprovalPolicy {
 }
 
 /// What an app-server lets commands do; the names are those of its protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxMode {
     /// Write nothing.

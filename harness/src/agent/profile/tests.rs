@@ -1,7 +1,7 @@
 use super::*;
+use crate::check::fixture;
 use crate::driver::DriverKind;
 use crate::scenario::Capability;
-use crate::check::fixture;
 
 #[test]
 fn a_policy_is_for_drivers_that_are_there_and_can() {

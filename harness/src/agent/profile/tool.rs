@@ -1,6 +1,7 @@
 //! What a profile says about the native calls that stand for logical tools.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The logical tools and the names of their arguments.
@@ -14,7 +15,7 @@ pub const LOGICAL_TOOLS: [(&str, &[&str]); 6] = [
 ];
 
 /// A native call that stands for a logical tool.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ToolLowering {
     /// Native tool name.
@@ -22,6 +23,7 @@ pub struct ToolLowering {
     /// Arguments: each a template with the logical tool's own argument names, or a fixed JSON
     /// value of another type.
     #[serde(default)]
+    #[schemars(with = "IndexMap<String, serde_json::Value>")]
     pub arguments: IndexMap<String, toml::Value>,
     /// Free-form input instead of arguments: a template.
     #[serde(default)]
