@@ -7,6 +7,7 @@ mod bad_input;
 mod baselines;
 mod interrupts;
 mod outputs;
+mod require;
 mod runs;
 mod support;
 mod words;
