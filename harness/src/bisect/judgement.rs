@@ -5,11 +5,13 @@ use std::fmt;
 
 use conform_reports::record::Verdict;
 
-/// A verdict on an agent, as far as two versions are compared by it: the clauses that are broken,
-/// whether the baseline knows of them or not. None: the case passes.
+/// A verdict on an agent, as far as two versions are compared by it. A known gap is a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
-    broken: BTreeSet<String>,
+pub enum Judgement {
+    /// The case passes.
+    Pass,
+    /// These clauses are broken.
+    Fail(BTreeSet<String>),
 }
 
 /// A verdict that says nothing about the agent.
@@ -38,9 +40,9 @@ impl Judgement {
     /// When it says nothing about the agent.
     pub fn of(verdict: &Verdict) -> Result<Self, Unjudged> {
         match verdict {
-            Verdict::Pass => Ok(Self { broken: BTreeSet::new() }),
+            Verdict::Pass => Ok(Self::Pass),
             Verdict::Fail { findings } | Verdict::Known { findings, .. } => {
-                Ok(Self { broken: findings.iter().map(|found| found.clause.clone()).collect() })
+                Ok(Self::Fail(findings.iter().map(|found| found.clause.clone()).collect()))
             }
             Verdict::Error { kind, message, .. } => {
                 Err(Unjudged::Error { kind: kind.to_string(), message: message.clone() })
@@ -54,11 +56,13 @@ impl Judgement {
 impl fmt::Display for Judgement {
     /// `pass`, or `fail` and the broken clauses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.broken.is_empty() {
-            return f.write_str("pass");
+        match self {
+            Self::Pass => f.write_str("pass"),
+            Self::Fail(broken) => {
+                let broken: Vec<&str> = broken.iter().map(String::as_str).collect();
+                write!(f, "fail  {}", broken.join(", "))
+            }
         }
-        let broken: Vec<&str> = self.broken.iter().map(String::as_str).collect();
-        write!(f, "fail  {}", broken.join(", "))
     }
 }
 

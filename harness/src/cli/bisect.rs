@@ -155,8 +155,8 @@ async fn end(
         Trial::Judged(judged) => Ok(Some(judged)),
         Trial::Interrupted => Ok(None),
         Trial::NoVerdict(why) => anyhow::bail!(
-            "there is no verdict on {version}, and the others are held against the ends: {why}; \
-             mend that, or name another version"
+            "{version} has no verdict that the others could be held against: {why}; mend that, or \
+             name another version"
         ),
     }
 }

@@ -5,6 +5,7 @@
 mod agents;
 mod bad_input;
 mod baselines;
+mod bisect;
 mod interrupts;
 mod outputs;
 mod require;

@@ -18,13 +18,15 @@ impl Telling {
     /// Says what will be searched.
     pub(super) fn begin(bench: &Bench, span: &Span) -> anyhow::Result<Self> {
         print(&format!(
-            "{} on {}: {} (good) to {} (bad), {} between; isolation: {}\n",
+            "{} on {}: {} (good) to {} (bad), {} between; isolation: {}\nrecords: \
+             {}\n",
             bench.case.id,
             bench.profile.name,
             span.good,
             span.bad,
             counted(span.between.len(), "version"),
-            bench.prepared.isolation
+            bench.prepared.isolation,
+            bench.folder.display()
         ))?;
         let all = span.between.iter().chain([&span.good, &span.bad]);
         let width = all.map(|version| version.to_string().len()).max().unwrap_or(0);
@@ -35,7 +37,7 @@ impl Telling {
     pub(super) fn trial(&self, version: &Version, trial: &Trial) -> anyhow::Result<()> {
         let came_to = match trial {
             Trial::Judged(judged) => judged.judgement.to_string(),
-            Trial::NoVerdict(why) => format!("passed over: {}", one_line(why)),
+            Trial::NoVerdict(why) => format!("no verdict: {}", one_line(why)),
             Trial::Interrupted => return Ok(()),
         };
         let version = version.to_string();
@@ -77,7 +79,7 @@ pub(super) fn narrowed(
     let mut page = Page::default();
     page.line(format_args!(
         "\ncannot say which version is the first that differs: it comes after {last_same}, and is \
-         {first_different} at the latest; passed over between them: {}",
+         {first_different} at the latest; no verdict on {}",
         listed(skipped)
     ));
     see_more(&mut page, args, bench, change);

@@ -66,7 +66,10 @@ impl Bench {
             |case: Finished| finished = Some(case),
         )
         .await?;
-        let Some(finished) = finished else { return Ok(Trial::Interrupted) };
+        let Some(finished) = finished else {
+            writer.finish(&end)?;
+            return Ok(Trial::Interrupted);
+        };
         let (record, _, problem) = write(&mut writer, finished, |_| true);
         problem.map_or(Ok(()), Err)?;
         writer.finish(&end)?;
