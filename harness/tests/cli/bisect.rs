@@ -67,14 +67,17 @@ fn place(case: &str, broken: &[&str]) -> Place {
     place
 }
 
+/// `PATH`, with the place's npm before all others.
+fn path(place: &Place) -> std::ffi::OsString {
+    let others = std::env::var_os("PATH").unwrap();
+    let all = std::iter::once(place.path("bin")).chain(std::env::split_paths(&others));
+    std::env::join_paths(all).unwrap()
+}
+
 fn command(place: &Place, good: &str, bad: &str) -> std::process::Command {
     let mut command =
         place.command(&["bisect", "--agent", "tool", "--profiles", "profiles", "hello"]);
-    let path = std::env::join_paths(
-        std::iter::once(place.path("bin"))
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    );
-    command.args(["--good", good, "--bad", bad, "--record", "record"]).env("PATH", path.unwrap());
+    command.args(["--good", good, "--bad", bad, "--record", "record"]).env("PATH", path(place));
     command
 }
 
@@ -195,7 +198,6 @@ fn ends_that_do_not_differ_or_have_no_verdict_say_nothing() {
 fn bad_input_is_named_with_the_next_step() {
     let place = place(RUDE, &[]);
     place.scenario("hello-again", "Say hello.", "");
-    let mut said = String::new();
     let tool = ["--agent", "tool", "--profiles", "profiles"];
     let commands: [&[&str]; 10] = [
         &["hello", "--good", "1.0.0", "--bad", "2.0.0"],
@@ -209,11 +211,6 @@ fn bad_input_is_named_with_the_next_step() {
         &["greeting.hello", "--good", "1.0.0"],
         &["--good", "1.0.0", "--bad", "2.0.0"],
     ];
-    let path = std::env::join_paths(
-        std::iter::once(place.path("bin"))
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    )
-    .unwrap();
     let others: [&[&str]; 3] = [
         &["bisect", "greeting.hello", "--good", "1.0.0", "--bad", "2.0.0", "--agent", "lab"],
         &["bisect", "greeting.hello", "--good", "1.0.0", "--bad", "2.0.0", "--agent", "tool@1.0.0"],
@@ -223,13 +220,13 @@ fn bad_input_is_named_with_the_next_step() {
         .iter()
         .map(|command| [&["bisect"][..], &tool, command].concat())
         .chain(others.iter().map(|command| command.to_vec()));
-    for command in all {
-        let output = place.command(&command).env("PATH", &path).output().unwrap();
+    let said = all.map(|command| {
+        let output = place.command(&command).env("PATH", path(&place)).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{command:?}: {}", place.said(&output));
         assert!(output.stdout.is_empty(), "{}", place.said(&output));
-        said.push_str(&format!("$ conform {}\n{}\n", command.join(" "), stderr(&output)));
-    }
-    insta::assert_snapshot!(place.redact(&said));
+        format!("$ conform {}\n{}", command.join(" "), stderr(&output))
+    });
+    insta::assert_snapshot!(place.redact(&said.collect::<Vec<_>>().join("\n")));
     assert!(!place.path("cache/agents").exists(), "something was installed");
 }
 

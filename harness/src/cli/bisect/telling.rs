@@ -96,26 +96,26 @@ pub(super) fn interrupted(change: &Change<Version>) -> anyhow::Result<()> {
 }
 
 fn see_more(page: &mut Page, args: &BisectArgs, bench: &Bench, change: &Change<Version>) {
-    let agent = &bench.profile.name;
-    let paths: Vec<String> = args.scenarios.iter().map(|path| path.display().to_string()).collect();
-    let mut command = format!("conform run {} --filter {}", paths.join(" "), bench.case.id);
-    for path in &args.matrices {
-        command.push_str(&format!(" --matrices {}", path.display()));
-    }
-    for version in [&change.last_same, &change.first_different] {
-        command.push_str(&format!(" --agent {agent}@{version}"));
-    }
-    if let Some(folder) = &args.conditions.profiles {
-        command.push_str(&format!(" --profiles {}", folder.display()));
-    }
-    if let Some(wire) = args.conditions.wire {
-        command.push_str(&format!(" --wire {wire}"));
-    }
+    let versions = [&change.last_same, &change.first_different];
     page.line("\nto see more:");
-    page.line(format_args!("  {command} --no-baseline --keep"));
-    for version in [&change.last_same, &change.first_different] {
+    page.line(format_args!("  {}", command(args, bench, versions)));
+    for version in versions {
         page.line(format_args!("  record of {version}: {}", bench.record(version).display()));
     }
+}
+
+/// The command line that runs the case on these versions again.
+fn command(args: &BisectArgs, bench: &Bench, versions: [&Version; 2]) -> String {
+    let BisectArgs { scenarios, matrices, conditions, .. } = args;
+    let mut words = vec!["conform run".to_owned()];
+    words.extend(scenarios.iter().map(|path| path.display().to_string()));
+    words.push(format!("--filter {}", bench.case.id));
+    words.extend(matrices.iter().map(|path| format!("--matrices {}", path.display())));
+    words.extend(versions.map(|version| format!("--agent {}@{version}", bench.profile.name)));
+    words.extend(conditions.profiles.iter().map(|path| format!("--profiles {}", path.display())));
+    words.extend(conditions.wire.map(|wire| format!("--wire {wire}")));
+    words.push("--no-baseline --keep".to_owned());
+    words.join(" ")
 }
 
 fn listed(versions: &[Version]) -> String {
