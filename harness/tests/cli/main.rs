@@ -7,6 +7,7 @@ mod bad_input;
 mod baselines;
 mod bisect;
 mod interrupts;
+mod isolation;
 mod outputs;
 mod require;
 mod runs;

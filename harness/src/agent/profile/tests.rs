@@ -1,4 +1,6 @@
 use super::*;
+use crate::driver::DriverKind;
+use crate::scenario::Capability;
 use crate::check::fixture;
 
 #[test]

@@ -1,0 +1,34 @@
+//! What an agent documents about authority and frames.
+
+use conform_mock_server::capture::Authority;
+use serde::{Deserialize, Serialize};
+
+/// What an agent documents.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Contract {
+    /// Names of project rule files.
+    #[serde(default)]
+    pub rule_files: Vec<String>,
+    /// The authority at which project rules stand.
+    #[serde(default)]
+    pub rules_authority: Option<Authority>,
+    /// The innermost frame around project rules.
+    #[serde(default)]
+    pub rules_frame: Option<String>,
+    /// Whether high-authority instructions stand in the `instructions` field or as messages.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl Contract {
+    /// What would end the frame around project rules; empty where none is documented.
+    pub fn rules_close(&self) -> String {
+        match self.rules_frame.as_deref() {
+            // A fence ends as it begins.
+            Some(fence) if fence.starts_with('`') => fence.to_owned(),
+            Some(tag) => format!("</{tag}>"),
+            None => String::new(),
+        }
+    }
+}
