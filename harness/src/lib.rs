@@ -5,6 +5,7 @@
 //! [`check`] judge → [`run`] record.
 
 pub mod agent;
+pub mod bisect;
 pub mod cache;
 pub mod case;
 pub mod check;

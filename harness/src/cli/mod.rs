@@ -1,6 +1,7 @@
 //! The command line.
 
 mod agents;
+mod bisect;
 mod check;
 mod explain;
 mod list;
@@ -51,6 +52,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Say what a clause or a case is about
     Explain(explain::ExplainArgs),
+    /// Find the first published version of an agent whose verdict on a case differs
+    Bisect(bisect::BisectArgs),
     /// Install agents, and show what is known about them
     Agents(agents::AgentsArgs),
     /// Print the form of a kind of file as a JSON Schema
@@ -114,6 +117,7 @@ pub(crate) fn main() -> ExitCode {
         Command::List(args) => list::main(&args),
         Command::Check(args) => check::main(args),
         Command::Explain(args) => explain::main(&args),
+        Command::Bisect(args) => bisect::main(&args),
         Command::Agents(args) => agents::main(args),
         Command::Schema(args) => schema::main(&args),
         Command::Serve(args) => serve::main(&args),

@@ -5,9 +5,11 @@
 mod agents;
 mod bad_input;
 mod baselines;
+mod bisect;
 mod interrupts;
 mod isolation;
 mod outputs;
+mod require;
 mod runs;
 mod support;
 mod words;

@@ -16,7 +16,7 @@ fn help_tells_a_new_user_what_to_do() {
     let place = Place::new();
     insta::assert_snapshot!("help", said(&place, &["--help"]));
     insta::assert_snapshot!("help_run", said(&place, &["run", "--help"]));
-    let others = ["list", "check", "explain", "agents", "schema", "serve"]
+    let others = ["list", "check", "explain", "bisect", "agents", "schema", "serve"]
         .map(|command| said(&place, &[command, "--help"]));
     insta::assert_snapshot!("help_others", others.join("\n==========\n\n"));
 }
