@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::agent::profile::{LOGICAL_TOOLS, Profile};
 use crate::case::{Case, expand};
 use crate::run::RunError;
-use crate::scenario::load_source;
+use crate::scenario::{Policy, load_source};
 
 static SCENARIOS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/data/doctor");
 
@@ -62,8 +62,20 @@ impl Question {
         format!("doctor.{}", self.name())
     }
 
-    /// The case that asks it.
-    pub(super) fn case(self) -> Result<Case, DoctorError> {
+    /// The case that asks it, under the widest policy that the agent has where it does not need a
+    /// certain one.
+    pub(super) fn case(self, profile: &Profile) -> Result<Case, DoctorError> {
+        let mut case = self.as_written()?;
+        let widest = [Policy::Full, Policy::Workspace, Policy::Ask, Policy::ReadOnly]
+            .into_iter()
+            .find(|policy| profile.policy.contains_key(policy));
+        if let (Policy::Full, Some(widest)) = (case.main.policy, widest) {
+            case.main.policy = widest;
+        }
+        Ok(case)
+    }
+
+    fn as_written(self) -> Result<Case, DoctorError> {
         let file = format!("{}.yaml", self.name());
         let broken = |problems: String| DoctorError::Case { name: self.id(), problems };
         let text = SCENARIOS.get_file(&file).and_then(|found| found.contents_utf8());
@@ -98,7 +110,7 @@ mod tests {
     fn every_question_has_a_case() {
         let questions = LOGICAL_TOOLS.iter().map(|(tool, _)| Question::Tool(tool));
         for question in questions.chain([Question::Plain, Question::Rules]) {
-            let case = question.case().expect("a case");
+            let case = question.as_written().expect("a case");
             assert_eq!(case.id, question.id());
             assert!(case.control.is_none(), "{question}");
         }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use conform_mock_server::capture::Authority;
-use conform_reports::record::{CaseRecord, RequestRecord, VariantName, Verdict};
+use conform_reports::record::{
+    CaseRecord, ErrorKind, Finding, RequestRecord, VariantName, Verdict,
+};
 use serde::Serialize;
 
 use super::cases::Question;
-use crate::agent::profile::{Contract, Profile};
 
 /// What was found about an agent, for each driver and wire.
 #[derive(Debug, Clone, Serialize)]
@@ -76,21 +76,24 @@ pub enum Answer {
 pub struct RulesFound {
     /// The authority.
     pub authority: String,
-    /// Whether they stand in the base text: what speaks first for the application.
-    pub in_base: bool,
     /// The markup around them, the outermost first.
     pub frame: Vec<String>,
 }
 
 impl Examination {
-    /// Whether all that could be asked works.
+    /// Whether all that could be asked works, a plain turn among it with each driver.
     pub fn all_works(&self) -> bool {
-        let answers = self.launches.iter().flat_map(|launch| &launch.answers);
-        answers.into_iter().all(|(_, answer)| !matches!(answer, Answer::Fails { .. }))
+        !self.launches.is_empty() && self.launches.iter().all(LaunchExamination::all_works)
     }
 }
 
 impl LaunchExamination {
+    fn all_works(&self) -> bool {
+        let nothing_fails =
+            self.answers.iter().all(|(_, answer)| !matches!(answer, Answer::Fails { .. }));
+        nothing_fails && self.answers.contains(&(Question::Plain, Answer::Works))
+    }
+
     /// Offered tools that no logical tool stands for.
     pub fn unused(&self) -> Vec<&str> {
         let used = |tool: &String| self.lowered.iter().any(|(_, native)| native == tool);
@@ -98,7 +101,7 @@ impl LaunchExamination {
     }
 
     /// Takes note of a finished case.
-    pub(super) fn note(&mut self, question: Question, record: &CaseRecord, profile: &Profile) {
+    pub(super) fn note(&mut self, question: Question, record: &CaseRecord) {
         let requests = record.evidence.get(&VariantName::Main).map_or(&[][..], |run| &run.requests);
         for request in requests {
             if request.purpose == "main" {
@@ -111,18 +114,14 @@ impl LaunchExamination {
                 *self.side_requests.entry(request.purpose.clone()).or_default() += 1;
             }
         }
-        let mut answer = answer(&record.verdict);
         if question == Question::Rules {
             self.rules = requests.iter().find_map(rules);
-            if let (Answer::Works, Some(found)) = (&answer, &self.rules) {
-                answer = held_against(&profile.contract, found);
-            }
         }
-        self.answers.push((question, answer));
+        self.answers.push((question, answer(question, &record.verdict)));
     }
 }
 
-fn answer(verdict: &Verdict) -> Answer {
+fn answer(question: Question, verdict: &Verdict) -> Answer {
     let fails = |kind: String, message: String, help: String| Answer::Fails { kind, message, help };
     match verdict {
         Verdict::Pass => Answer::Works,
@@ -131,14 +130,23 @@ fn answer(verdict: &Verdict) -> Answer {
             fails(kind.to_string(), message.clone(), help.clone())
         }
         Verdict::Fail { findings } | Verdict::Known { findings, .. } => {
-            let texts: Vec<String> = findings
-                .iter()
-                .map(|found| {
-                    format!("{}: expected {}, seen {}", found.clause, found.expected, found.seen)
-                })
-                .collect();
-            let help = "`conform run` with the scenarios of this clause shows the evidence";
-            fails("clause broken".to_owned(), texts.join("; "), help.to_owned())
+            let said = |found: &Finding| {
+                format!("expected {}, seen {} ({})", found.expected, found.seen, found.clause)
+            };
+            let message = findings.iter().map(said).collect::<Vec<_>>().join("; ");
+            let (kind, help) = match question {
+                // What is expected there is what the profile says.
+                Question::Rules => (
+                    ErrorKind::ProfileDrift.to_string(),
+                    "if the agent documents it so, correct the profile's [contract]; if not, the \
+                     agent breaks this clause",
+                ),
+                Question::Plain | Question::Tool(_) => (
+                    "clause broken".to_owned(),
+                    "`conform explain CLAUSE` names the cases that show the evidence",
+                ),
+            };
+            fails(kind, message, help.to_owned())
         }
         Verdict::Flaky { verdicts } => {
             let help = "examine it again; a machine under load can be the reason";
@@ -149,53 +157,8 @@ fn answer(verdict: &Verdict) -> Answer {
 
 /// Where the planted rules stand in a request.
 fn rules(request: &RequestRecord) -> Option<RulesFound> {
-    let high = [Authority::Developer, Authority::System, Authority::Instructions];
-    let is_high = |authority: &str| high.iter().any(|known| known.name() == authority);
-    let mut segments = request.segments.iter().filter(|segment| segment.characters > 0);
-    let base = segments.find(|segment| is_high(&segment.authority));
     request.segments.iter().find_map(|segment| {
         let seen = segment.origins.iter().find(|seen| seen.origin == "AGENTS.md")?;
-        Some(RulesFound {
-            authority: segment.authority.clone(),
-            in_base: base.is_some_and(|base| base.pointer == segment.pointer),
-            frame: seen.frame.clone(),
-        })
+        Some(RulesFound { authority: segment.authority.clone(), frame: seen.frame.clone() })
     })
-}
-
-/// Whether the rules stand where the contract says; what it does not say is not held against them.
-fn held_against(contract: &Contract, found: &RulesFound) -> Answer {
-    let mut drift = Vec::new();
-    if let Some(documented) = contract.rules_authority
-        && documented.name() != found.authority
-        // On a wire without that field, the base text is the first message of a high role.
-        && !(documented == Authority::Instructions && found.in_base)
-    {
-        drift.push(format!(
-            "project rules stand at the authority `{}`, and `contract.rules-authority` says `{}`",
-            found.authority,
-            documented.name()
-        ));
-    }
-    if let Some(frame) = &contract.rules_frame
-        && !found.frame.contains(frame)
-    {
-        let around = match found.frame.as_slice() {
-            [] => "no frame".to_owned(),
-            frames => format!("`{}`", frames.join("` in `")),
-        };
-        drift.push(format!(
-            "project rules stand in {around}, and `contract.rules-frame` says `{frame}`"
-        ));
-    }
-    if drift.is_empty() {
-        return Answer::Works;
-    }
-    Answer::Fails {
-        kind: "profile drift".to_owned(),
-        message: drift.join("; "),
-        help: "see what the agent's documentation says of this version, and correct the profile's \
-               [contract] if it is that"
-            .to_owned(),
-    }
 }

@@ -60,7 +60,8 @@ async fn ask(
     interrupted: &watch::Receiver<bool>,
 ) -> Result<Option<LaunchExamination>, DoctorError> {
     let mut found = unasked(&subject);
-    let cases = questions.iter().map(|question| question.case()).collect::<Result<_, _>>()?;
+    let case = |question: &Question| question.case(&subject.profile);
+    let cases = questions.iter().map(case).collect::<Result<_, _>>()?;
     let subject = Arc::new(subject);
     let mut records = BTreeMap::new();
     let end = run(
@@ -79,7 +80,7 @@ async fn ask(
     }
     for question in questions {
         if let Some(record) = records.get(&question.id()) {
-            found.note(*question, record, &subject.profile);
+            found.note(*question, record);
         }
     }
     Ok(Some(found))

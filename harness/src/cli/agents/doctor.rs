@@ -1,11 +1,13 @@
 //! `conform agents doctor`.
 
+use std::num::NonZero;
+
 use clap::Args;
 use conform::agent::install::{Installed, Store};
 use conform::agent::profile::Install;
 use conform::agent::registry::Registry;
 use conform::doctor::{Answer, Examination, LaunchExamination, Question, RulesFound, examine};
-use conform::run::{Subject, SubjectName};
+use conform::run::{Options, Subject, SubjectName};
 use tokio::sync::watch;
 
 use crate::cli::page::{Page, print};
@@ -117,7 +119,9 @@ async fn one(
         anstream::eprintln!("{name}: driver {} over {wire} ...", launch.driver.name());
     };
     let Prepared { options, isolation } = prepared;
-    Ok(examine(subject, options, isolation, interrupted, progress).await?)
+    let jobs = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let options = Options { jobs, ..options.clone() };
+    Ok(examine(subject, &options, isolation, interrupted, progress).await?)
 }
 
 fn show(found: &Examination, json: bool) -> anyhow::Result<()> {
@@ -174,17 +178,21 @@ fn about(question: Question, answer: &Answer, launch: &LaunchExamination) -> Str
             }
             Question::Rules => match &launch.rules {
                 None => "works".to_owned(),
-                Some(RulesFound { authority, in_base, frame }) => {
-                    let base = if *in_base { ", in the base text" } else { "" };
+                Some(RulesFound { authority, frame }) => {
                     let frame = match frame.as_slice() {
                         [] => "in no frame".to_owned(),
-                        frame => format!("in {}", frame.join(" in ")),
+                        frame => format!("in {}", innermost_first(frame)),
                     };
-                    format!("works (at {authority}{base}, {frame})")
+                    format!("works (at {authority}, {frame})")
                 }
             },
         },
     }
+}
+
+/// Frames as one says them: this in that.
+fn innermost_first(frame: &[String]) -> String {
+    frame.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" in ")
 }
 
 fn listed(names: &[impl AsRef<str>]) -> String {
