@@ -100,6 +100,10 @@ pub type PolicyName = Policy;
 pub struct ConfigFile {
     /// Path in the case tree, such as `home/.codex/config.toml`.
     pub path: String,
+    /// A name of files that scenarios bring: the file is then written beside each of these, in
+    /// whichever folder, and `path` starts there.
+    #[serde(default)]
+    pub beside: Option<String>,
     /// Contents, a template (`mock`, `workspace`, `home`, `tmp`, `api_key`, `policy`, and whatever
     /// the policy's `values` define).
     pub text: String,

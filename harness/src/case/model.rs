@@ -121,6 +121,8 @@ pub struct Variant {
     pub network: Network,
     /// Approver.
     pub approver: Approver,
+    /// The folder of the workspace in which the agent starts; `None`: the workspace itself.
+    pub start: Option<String>,
     /// What the user and the harness do.
     pub steps: Vec<CaseStep>,
     /// What the scripted model says.

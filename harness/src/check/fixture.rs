@@ -126,6 +126,7 @@ pub(crate) fn case() -> Case {
             policy: Policy::Ask,
             network: Network::Denied,
             approver: Approver::Deny,
+            start: None,
             steps: vec![CaseStep::user(LateText::literal("Do it."))],
             turns: vec![call_turn("turn 1", false), say_turn("turn 2")],
             expect: Vec::new(),
