@@ -177,9 +177,9 @@ pub enum CaseTurnKind {
 pub enum CaseCall {
     /// A logical tool with its arguments by name, in the words that profiles lower.
     Logical {
-        /// `shell`, `read`, `write`, `edit` or `fetch`.
+        /// `shell`, `privileged`, `read`, `write`, `edit`, `fetch` or `skill`.
         tool: &'static str,
-        /// Arguments: `command`; `path`; `path`, `text`; `path`, `old`, `new`; `url`.
+        /// Arguments: `command`; `path`; `path`, `text`; `path`, `old`, `new`; `url`; `name`.
         arguments: IndexMap<&'static str, LateText>,
     },
     /// A tool that no agent offers, under its native name.

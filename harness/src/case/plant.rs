@@ -227,6 +227,7 @@ impl<'a> Planter<'_, 'a> {
                 ("edit", vec![("path", path), ("old", old), ("new", new)])
             }
             LogicalCall::Fetch { url } => ("fetch", vec![("url", url)]),
+            LogicalCall::Skill { name } => ("skill", vec![("name", name)]),
             LogicalCall::Unoffered { name, arguments } => {
                 return CaseCall::Unoffered { name: name.clone(), arguments: arguments.clone() };
             }

@@ -89,7 +89,10 @@ pub(crate) fn profile() -> Profile {
             rules_authority: Some(Authority::User),
             rules_frame: Some("rules".into()),
             notes: Vec::new(),
+            skills_listed_at: None,
+            skills_opened_at: None,
         },
+        kept_in: IndexMap::new(),
         own_state: Vec::new(),
         normalise: Vec::new(),
     }

@@ -227,11 +227,13 @@ pub enum Capability {
     NestedRules,
     /// Loads the rule file of a folder below the one it starts in once a file there is read.
     RulesOnTouch,
+    /// Finds skills in the project and lists them.
+    Skills,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 13] = [
+    pub const NAMES: [(&'static str, Self); 14] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -245,6 +247,7 @@ impl Capability {
         ("unasked-reads", Self::UnaskedReads),
         ("nested-rules", Self::NestedRules),
         ("rules-on-touch", Self::RulesOnTouch),
+        ("skills", Self::Skills),
     ];
 
     /// The name.
@@ -329,6 +332,11 @@ pub enum LogicalCall {
     Fetch {
         /// Its address.
         url: Text,
+    },
+    /// Opens a skill.
+    Skill {
+        /// Its name.
+        name: Text,
     },
     /// Calls a tool that no agent offers, under its native name.
     Unoffered {
