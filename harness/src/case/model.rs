@@ -91,6 +91,8 @@ pub enum OriginSource {
     Page(String),
     /// In the scripted model's own words or calls.
     Model,
+    /// In the task that the scripted model hands to a sub-agent.
+    Task,
     /// In the scripted model's summary of the conversation.
     Summary,
 }
@@ -177,9 +179,9 @@ pub enum CaseTurnKind {
 pub enum CaseCall {
     /// A logical tool with its arguments by name, in the words that profiles lower.
     Logical {
-        /// `shell`, `privileged`, `read`, `write`, `edit`, `fetch` or `skill`.
+        /// `shell`, `privileged`, `read`, `write`, `edit`, `fetch`, `skill` or `spawn`.
         tool: &'static str,
-        /// Arguments: `command`; `path`; `path`, `text`; `path`, `old`, `new`; `url`; `name`.
+        /// Arguments: `command`; `path`; `path`, `text`; `path`, `old`, `new`; `url`; `name`; `task`.
         arguments: IndexMap<&'static str, LateText>,
     },
     /// A tool that no agent offers, under its native name.

@@ -228,6 +228,7 @@ impl<'a> Planter<'_, 'a> {
             }
             LogicalCall::Fetch { url } => ("fetch", vec![("url", url)]),
             LogicalCall::Skill { name } => ("skill", vec![("name", name)]),
+            LogicalCall::Spawn { task } => ("spawn", vec![("task", task)]),
             LogicalCall::Unoffered { name, arguments } => {
                 return CaseCall::Unoffered { name: name.clone(), arguments: arguments.clone() };
             }
@@ -241,7 +242,9 @@ impl<'a> Planter<'_, 'a> {
                     let message = format!("`{name}` of this call is empty");
                     self.findings.error(source, text.span, message, "");
                 }
-                self.note(&filled, &OriginSource::Model);
+                // To the sub-agent, its task is what the user says.
+                let said = if name == "task" { OriginSource::Task } else { OriginSource::Model };
+                self.note(&filled, &said);
                 (name, filled.text)
             })
             .collect();

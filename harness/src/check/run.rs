@@ -136,9 +136,11 @@ impl Sighting<'_> {
 impl Standing {
     fn of(origin: &Origin, contract: &crate::agent::profile::Contract) -> Self {
         let sources = || origin.planted.iter().map(|(source, _)| source);
-        // A summary speaks for the conversation: the user's words are in it.
-        let typed =
-            sources().any(|source| matches!(source, OriginSource::User | OriginSource::Summary));
+        // A summary speaks for the conversation: the user's words are in it. A task is what a
+        // sub-agent is asked.
+        let typed = sources().any(|source| {
+            matches!(source, OriginSource::User | OriginSource::Summary | OriginSource::Task)
+        });
         let is_rule = |source: &&OriginSource| match source {
             OriginSource::File { zone, path } => is_rule_file(contract, *zone, path),
             _ => false,

@@ -229,11 +229,13 @@ pub enum Capability {
     RulesOnTouch,
     /// Finds skills in the project and lists them.
     Skills,
+    /// Hands a task to a sub-agent that samples for itself.
+    SubAgents,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 14] = [
+    pub const NAMES: [(&'static str, Self); 15] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -248,6 +250,7 @@ impl Capability {
         ("nested-rules", Self::NestedRules),
         ("rules-on-touch", Self::RulesOnTouch),
         ("skills", Self::Skills),
+        ("sub-agents", Self::SubAgents),
     ];
 
     /// The name.
@@ -337,6 +340,11 @@ pub enum LogicalCall {
     Skill {
         /// Its name.
         name: Text,
+    },
+    /// Hands a task to a sub-agent, and waits for its answer.
+    Spawn {
+        /// The task.
+        task: Text,
     },
     /// Calls a tool that no agent offers, under its native name.
     Unoffered {

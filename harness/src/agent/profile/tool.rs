@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The logical tools and the names of their arguments.
-pub const LOGICAL_TOOLS: [(&str, &[&str]); 7] = [
+pub const LOGICAL_TOOLS: [(&str, &[&str]); 8] = [
     ("shell", &["command"]),
     ("privileged", &["command"]),
     ("read", &["path"]),
@@ -13,6 +13,7 @@ pub const LOGICAL_TOOLS: [(&str, &[&str]); 7] = [
     ("edit", &["path", "old", "new"]),
     ("fetch", &["url"]),
     ("skill", &["name"]),
+    ("spawn", &["task"]),
 ];
 
 /// A native call that stands for a logical tool.
