@@ -10,6 +10,7 @@ pub mod cache;
 pub mod case;
 pub mod check;
 pub mod clause;
+pub mod doctor;
 pub mod driver;
 pub mod evidence;
 pub mod matrix;

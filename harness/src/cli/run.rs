@@ -21,7 +21,7 @@ use tokio::sync::watch;
 
 use args::GateArg;
 pub(crate) use args::RunArgs;
-pub(crate) use conditions::{Conditions, Prepared};
+pub(crate) use conditions::{Bounds, Conditions, Prepared};
 pub(crate) use interrupts::watch_interrupts;
 use outputs::Outputs;
 pub(crate) use outputs::record_folder;

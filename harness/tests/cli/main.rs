@@ -6,6 +6,7 @@ mod agents;
 mod bad_input;
 mod baselines;
 mod bisect;
+mod doctor;
 mod interrupts;
 mod isolation;
 mod outputs;

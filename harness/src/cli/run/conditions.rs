@@ -23,6 +23,16 @@ pub(crate) struct Conditions {
     /// A folder of profiles (NAME.toml) that come before the built-in ones
     #[arg(long, value_name = "FOLDER")]
     pub(crate) profiles: Option<PathBuf>,
+    #[command(flatten)]
+    bounds: Bounds,
+    /// Run each case this often; one that disagrees with itself is flaky
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
+    repeat: NonZero<usize>,
+}
+
+/// What keeps a run in its bounds.
+#[derive(Debug, Args)]
+pub(crate) struct Bounds {
     /// Limit for one run of the agent, in seconds; a case that meets it is an error
     #[arg(long, value_name = "SECONDS", default_value = "60",
         value_parser = at_least_one)]
@@ -30,9 +40,6 @@ pub(crate) struct Conditions {
     /// Whether cases run in a network namespace, cut off from everything but the mock
     #[arg(long, value_name = "HOW", value_enum, default_value_t = IsolationArg::Auto)]
     isolation: IsolationArg,
-    /// Run each case this often; one that disagrees with itself is flaky
-    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one)]
-    repeat: NonZero<usize>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -47,7 +54,7 @@ enum IsolationArg {
 
 /// What a run goes by.
 pub(crate) struct Prepared {
-    /// One case at once, no folder kept, nothing filtered.
+    /// One case at once, no folder kept, nothing filtered, and each case once if not asked otherwise.
     pub(crate) options: Options,
     /// How cases are confined, for the record.
     pub(crate) isolation: String,
@@ -73,6 +80,18 @@ impl Conditions {
         anyhow::bail!("{} does not speak {wire}; it speaks {}", profile.name, spoken.join(", "))
     }
 
+    /// What the run goes by; `None` when cases cannot be confined as asked, which has been said
+    /// then.
+    pub(crate) async fn prepare(&self) -> anyhow::Result<Option<Prepared>> {
+        let prepared = self.bounds.prepare().await?;
+        Ok(prepared.map(|prepared| Prepared {
+            options: Options { repeat: self.repeat.get(), ..prepared.options },
+            ..prepared
+        }))
+    }
+}
+
+impl Bounds {
     /// Finds out how cases can be confined, once, so that all are confined alike; `None` when they
     /// cannot be confined as asked, which has been said then.
     pub(crate) async fn prepare(&self) -> anyhow::Result<Option<Prepared>> {
@@ -111,7 +130,7 @@ impl Conditions {
             )
             .context("cannot link the stand-in for curl in the cache folder")?,
             keeper,
-            repeat: self.repeat.get(),
+            repeat: 1,
             filtered: false,
         };
         Ok(Some(Prepared { options, isolation: description }))

@@ -23,6 +23,7 @@ use crate::server::chain::{self, Answered};
 use crate::server::delivery::Tracker;
 use crate::server::routing::{self, Plan};
 use crate::server::state::State;
+use crate::server::store::Stored;
 use crate::wire::{self, ApiError, Ids, SocketFrames, Unfit, Wire};
 
 /// How the server's side of a connection ended.
@@ -65,8 +66,10 @@ struct Response {
     tracker: Tracker,
     /// The turn that it took.
     turn: Option<(Purpose, usize)>,
-    /// What is remembered of it.
+    /// What is remembered of it here.
     answered: Answered,
+    /// What every connection can ask for.
+    stored: Stored,
 }
 
 impl<'s> Replying<'s> {
@@ -189,12 +192,14 @@ impl<'s> Replying<'s> {
                     Ids::Side { .. } | Ids::WarmUp { .. } => None,
                 };
                 let id = ids.response(Wire::ResponsesWs);
+                let answered = Answered::reply(id, effective, &purpose, ids);
                 let response = Response {
                     events,
                     number: FaultTarget::Reply(self.replies),
                     tracker,
                     turn,
-                    answered: Answered::reply(id, effective, &purpose, ids),
+                    stored: asked.stored(purpose, ids, Some(answered.clone())),
+                    answered,
                 };
                 self.write(create, response).await
             }
@@ -230,12 +235,14 @@ impl<'s> Replying<'s> {
         let id = ids.response(Wire::ResponsesWs);
         let entry = self.entry(asked, Outcome::WarmUp { response_id: id.clone() });
         let number = if self.warm_ups == 1 { FaultTarget::WarmUp } else { FaultTarget::Reply(0) };
+        let answered = Answered::warm_up(id, effective);
         let response = Response {
             events: create.frames.warm_up(&create.request, ids),
             number,
             tracker: self.append(entry),
             turn: None,
-            answered: Answered::warm_up(id, effective),
+            stored: asked.stored(Purpose::main(), ids, Some(answered.clone())),
+            answered,
         };
         self.write(create, response).await
     }
@@ -246,7 +253,7 @@ impl<'s> Replying<'s> {
         create: &Create<'_>,
         response: Response,
     ) -> Result<Option<Ended>, Error> {
-        let Response { events, number, tracker, turn, answered } = response;
+        let Response { events, number, tracker, turn, answered, stored } = response;
         let mut following = Some(tracker);
         for step in steps(events, number, self.faults, create.frames) {
             if let Some(fault) = step.fault {
@@ -263,7 +270,7 @@ impl<'s> Replying<'s> {
                 }
             } else if step.action.ends_connection() {
                 following.iter_mut().for_each(Tracker::note);
-                self.state.responses.keep(&answered);
+                self.state.store.keep(answered.id(), stored.clone());
             }
             match step.action {
                 Action::Text(frame) => self.sink.feed(text(frame)).await?,
@@ -295,7 +302,7 @@ impl<'s> Replying<'s> {
             }
         }
         // Noted before the last bytes are out: the client may act on them at once.
-        self.state.responses.keep(&answered);
+        self.state.store.keep(answered.id(), stored);
         self.lanes.put(create.stream_id, answered);
         following.iter_mut().for_each(Tracker::note);
         self.sink.flush().await?;
@@ -328,7 +335,7 @@ impl<'s> Replying<'s> {
     }
 
     fn earlier(&self, id: &str) -> Option<Answered> {
-        self.lanes.find(id).or_else(|| self.state.responses.find(id))
+        self.lanes.find(id).or_else(|| self.state.store.answered(id))
     }
 
     fn evict(&mut self, previous: Option<&str>) {
