@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::defect::{Defect, Defects};
 
 const FOLDER: &str = ".agents/skills";
-/// Most bytes of a description in the listing.
+/// Most characters of a description in the listing.
 const LONGEST: usize = 1024;
 
 /// One skill, as the listing shows it.
@@ -50,8 +50,8 @@ fn listing(head: &str) -> Option<String> {
         head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
     };
     let (name, description) = (field("name")?, field("description")?);
-    let end = description.floor_char_boundary(LONGEST);
-    Some(format!("{name}: {}", &description[..end]))
+    let description: String = description.chars().take(LONGEST).collect();
+    Some(format!("{name}: {description}"))
 }
 
 #[cfg(test)]
