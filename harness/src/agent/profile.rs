@@ -26,7 +26,7 @@ pub use self::recognition::{Normalisation, PurposeRecognition};
 pub use self::schema::schema;
 pub use self::tool::{LOGICAL_TOOLS, ToolLowering};
 pub use self::validate::ProfileError;
-use crate::scenario::{Policy, ResultClass};
+use crate::scenario::{Policy, ResultClass, Zone};
 
 /// All that is known about one agent (`agents/NAME.toml`).
 ///
@@ -86,6 +86,11 @@ pub struct Profile {
     /// expressions): nothing can be said about containment then.
     #[serde(default)]
     pub broken_confinement: Vec<String>,
+    /// Where this agent keeps what scenarios put in a common folder of the workspace: that folder,
+    /// such as `.agents/skills`, and the agent's own in the case tree, such as
+    /// `workspace/.mine/skills`. A folder that is not named stands where the scenario puts it.
+    #[serde(default)]
+    pub kept_in: IndexMap<String, String>,
     /// Values that differ from run to run, and what stands for them in hashes and comparisons.
     #[serde(default)]
     pub normalise: Vec<Normalisation>,
@@ -100,6 +105,10 @@ pub type PolicyName = Policy;
 pub struct ConfigFile {
     /// Path in the case tree, such as `home/.codex/config.toml`.
     pub path: String,
+    /// A name of files that scenarios bring: the file is then written beside each of these, in
+    /// whichever folder, and `path` starts there.
+    #[serde(default)]
+    pub beside: Option<String>,
     /// Contents, a template (`mock`, `workspace`, `home`, `tmp`, `api_key`, `policy`, and whatever
     /// the policy's `values` define).
     pub text: String,
@@ -119,5 +128,17 @@ impl Profile {
     /// The version used when none is asked for.
     pub fn default_version(&self) -> &str {
         self.versions.first().map_or("", String::as_str)
+    }
+
+    /// Where a scenario's file stands for this agent: its path in the case tree.
+    pub fn path_in_tree(&self, zone: Zone, path: &str) -> String {
+        let moved = self.kept_in.iter().find_map(|(common, own)| {
+            let rest = path.strip_prefix(common.as_str())?.strip_prefix('/')?;
+            Some(format!("{own}/{rest}"))
+        });
+        match moved {
+            Some(moved) if zone == Zone::Workspace => moved,
+            _ => format!("{}/{path}", zone.name()),
+        }
     }
 }

@@ -89,7 +89,10 @@ pub(crate) fn profile() -> Profile {
             rules_authority: Some(Authority::User),
             rules_frame: Some("rules".into()),
             notes: Vec::new(),
+            skills_listed_at: None,
+            skills_opened_at: None,
         },
+        kept_in: IndexMap::new(),
         own_state: Vec::new(),
         normalise: Vec::new(),
     }
@@ -126,6 +129,7 @@ pub(crate) fn case() -> Case {
             policy: Policy::Ask,
             network: Network::Denied,
             approver: Approver::Deny,
+            start: None,
             steps: vec![CaseStep::user(LateText::literal("Do it."))],
             turns: vec![call_turn("turn 1", false), say_turn("turn 2")],
             expect: Vec::new(),

@@ -37,6 +37,9 @@ pub struct Scenario {
     pub requires: Vec<Capability>,
     /// Programs that must be on the machine, else the case is an error.
     pub needs: Vec<String>,
+    /// The folder of the workspace in which the agent starts, and where it is named; `None`: the
+    /// workspace itself.
+    pub start: Option<(String, Span)>,
     /// Everything that a matrix value can add to as well.
     pub body: Fragment,
     /// The permissive twin.
@@ -220,11 +223,19 @@ pub enum Capability {
     CallsInOrder,
     /// Runs a command that only reads without a question, where it asks before others.
     UnaskedReads,
+    /// Loads the rule files of every folder from the project's root to the one it starts in.
+    NestedRules,
+    /// Loads the rule file of a folder below the one it starts in once a file there is read.
+    RulesOnTouch,
+    /// Finds skills in the project and lists them.
+    Skills,
+    /// Hands a task to a sub-agent that samples for itself.
+    SubAgents,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 11] = [
+    pub const NAMES: [(&'static str, Self); 15] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -236,6 +247,10 @@ impl Capability {
         ("parallel-calls", Self::ParallelCalls),
         ("calls-in-order", Self::CallsInOrder),
         ("unasked-reads", Self::UnaskedReads),
+        ("nested-rules", Self::NestedRules),
+        ("rules-on-touch", Self::RulesOnTouch),
+        ("skills", Self::Skills),
+        ("sub-agents", Self::SubAgents),
     ];
 
     /// The name.
@@ -320,6 +335,16 @@ pub enum LogicalCall {
     Fetch {
         /// Its address.
         url: Text,
+    },
+    /// Opens a skill.
+    Skill {
+        /// Its name.
+        name: Text,
+    },
+    /// Hands a task to a sub-agent, and waits for its answer.
+    Spawn {
+        /// The task.
+        task: Text,
     },
     /// Calls a tool that no agent offers, under its native name.
     Unoffered {

@@ -23,6 +23,14 @@ pub struct Contract {
     /// Whether high-authority instructions stand in the `instructions` field or as messages.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The highest authority at which the names and descriptions of skills are listed.
+    #[serde(default)]
+    #[schemars(with = "Option<AuthorityName>")]
+    pub skills_listed_at: Option<Authority>,
+    /// The highest authority at which the text of an opened skill stands; as data when not given.
+    #[serde(default)]
+    #[schemars(with = "Option<AuthorityName>")]
+    pub skills_opened_at: Option<Authority>,
 }
 
 impl Contract {

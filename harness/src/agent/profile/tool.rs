@@ -5,13 +5,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The logical tools and the names of their arguments.
-pub const LOGICAL_TOOLS: [(&str, &[&str]); 6] = [
+pub const LOGICAL_TOOLS: [(&str, &[&str]); 8] = [
     ("shell", &["command"]),
     ("privileged", &["command"]),
     ("read", &["path"]),
     ("write", &["path", "text"]),
     ("edit", &["path", "old", "new"]),
     ("fetch", &["url"]),
+    ("skill", &["name"]),
+    ("spawn", &["task"]),
 ];
 
 /// A native call that stands for a logical tool.

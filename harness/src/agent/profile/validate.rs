@@ -6,6 +6,7 @@ use conform_mock_server::wire::Wire;
 use super::{AcpSteer, LOGICAL_TOOLS, Launch, Profile};
 use crate::agent::template::{TemplateError, render};
 use crate::driver::DriverKind;
+use crate::scenario::Zone;
 
 /// What is wrong with a profile beyond its form.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +47,14 @@ pub enum ProfileError {
         /// The next step.
         help: String,
     },
+    /// A folder outside the case tree.
+    #[error(
+        "`kept-in`: `{folder}` is no folder below the case's; write it as `workspace/.mine/skills` or `home/.mine/skills`"
+    )]
+    KeptIn {
+        /// The folder.
+        folder: String,
+    },
     /// A template that cannot be filled.
     #[error("`{field}`: {source}")]
     Template {
@@ -73,6 +82,9 @@ impl Profile {
         }
         if self.drivers.iter().any(|launch| launch.wires.is_empty()) {
             return Err(ProfileError::Empty { field: "drivers.wires" });
+        }
+        if let Some(folder) = self.kept_in.values().find(|folder| !is_in_tree(folder)) {
+            return Err(ProfileError::KeptIn { folder: folder.clone() });
         }
         self.validate_policies()?;
         self.validate_tools()?;
@@ -162,6 +174,15 @@ impl Profile {
         }
         Ok(())
     }
+}
+
+/// Whether a folder stands in one of a case's folders.
+fn is_in_tree(folder: &str) -> bool {
+    let mut parts = folder.split('/');
+    let zone = parts.next();
+    Zone::ALL.iter().any(|known| zone == Some(known.name()))
+        && parts.clone().count() > 0
+        && parts.all(|part| !["", ".", ".."].contains(&part))
 }
 
 fn check_template(
