@@ -323,6 +323,11 @@ pub struct Contract {
     /// The innermost frame around project rules.
     #[serde(default)]
     pub rules_frame: Option<String>,
+    /// The input tokens that a reply must report for the agent to compact before its next request,
+    /// with the window and the limit that the profile's files set; for the capability
+    /// `compact-by-usage`.
+    #[serde(default)]
+    pub full_usage: Option<u64>,
     /// Whether high-authority instructions stand in the `instructions` field or as messages.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -377,6 +382,11 @@ pub enum ProfileError {
         /// The next step.
         help: String,
     },
+    /// A capability without the figure that it needs.
+    #[error(
+        "a driver has the capability `compact-by-usage`, which needs the figure `full-usage` in `[contract]`; add it"
+    )]
+    FullUsage,
     /// A template that cannot be filled.
     #[error("`{field}`: {source}")]
     Template {
@@ -414,6 +424,10 @@ impl Profile {
         }
         if self.drivers.iter().any(|launch| launch.wires.is_empty()) {
             return Err(ProfileError::Empty { field: "drivers.wires" });
+        }
+        let by_usage = |launch: &Launch| launch.capabilities.contains(&Capability::CompactByUsage);
+        if self.contract.full_usage.is_none() && self.drivers.iter().any(by_usage) {
+            return Err(ProfileError::FullUsage);
         }
         self.validate_policies()?;
         self.validate_tools()?;
