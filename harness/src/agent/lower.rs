@@ -57,7 +57,7 @@ pub fn script(
     wire: Wire,
     places: &Places,
 ) -> Result<Script, LowerError> {
-    let turns = variant
+    let turns: Vec<Turn> = variant
         .turns
         .iter()
         .map(|turn| lower_turn(turn, profile, wire, places))
@@ -68,9 +68,9 @@ pub fn script(
         (name.clone(), Page { content_type, body: body.resolve(places), gate })
     });
     Ok(Script {
-        turns,
         purposes: purposes(profile),
-        side_replies: side_replies(profile),
+        side_replies: side_replies(profile, &turns),
+        turns,
         pages: pages.collect(),
         connections: Vec::new(),
         when_exhausted: WhenExhausted::Refuse,
@@ -269,14 +269,26 @@ fn purposes(profile: &Profile) -> Vec<PurposeRule> {
     profile.purposes.iter().map(rule).collect()
 }
 
-fn side_replies(profile: &Profile) -> IndexMap<Purpose, Reply> {
-    let reply = |text: &str| Reply {
+/// What a side request gets that has no turn of its own: what the last turn of its purpose says,
+/// so that an agent that asks for a second summary gets the same one; else the profile's reply. An
+/// empty text is not said again: some agents would ask for ever.
+fn side_replies(profile: &Profile, turns: &[Turn]) -> IndexMap<Purpose, Reply> {
+    let usual = |text: &str| Reply {
         items: vec![Item::Message { text: text.to_owned(), phase: None }],
         ..Reply::default()
     };
-    profile
-        .purposes
-        .iter()
-        .map(|recognition| (Purpose::new(&recognition.purpose), reply(&recognition.reply)))
-        .collect()
+    let replies = profile.purposes.iter().map(|recognition| {
+        let purpose = Purpose::new(&recognition.purpose);
+        let scripted = turns.iter().rfind(|turn| turn.purpose == purpose && says_something(turn));
+        let reply = scripted.map_or_else(|| usual(&recognition.reply), |turn| turn.reply.clone());
+        (purpose, reply)
+    });
+    replies.collect()
+}
+
+fn says_something(turn: &Turn) -> bool {
+    turn.reply.items.iter().any(|item| match item {
+        Item::Message { text, .. } => !text.trim().is_empty(),
+        _ => true,
+    })
 }
