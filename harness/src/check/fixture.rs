@@ -89,6 +89,7 @@ pub(crate) fn profile() -> Profile {
             rule_files: vec!["AGENTS.md".into()],
             rules_authority: Some(Authority::User),
             rules_frame: Some("rules".into()),
+            full_usage: None,
             notes: Vec::new(),
         },
         own_state: Vec::new(),
