@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
+use axum::extract::ws::{Message, Utf8Bytes, WebSocketUpgrade};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use axum::routing::post;
@@ -14,9 +15,9 @@ use bytes::Bytes;
 use conform_mock_server::script::{Reply, Script, WhenExhausted};
 use conform_mock_server::server::MockServer;
 use futures_util::stream;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
-use crate::load;
+use crate::load::{self, Connection, Transport};
 
 /// The mock with its journal on.
 pub async fn mock() -> Result<()> {
@@ -33,15 +34,20 @@ async fn start_mock() -> Result<MockServer> {
     Ok(MockServer::builder(script).start().await?)
 }
 
-/// What the bare server writes: the mock's own headers and frames.
+/// What the bare server writes: the mock's own headers and events.
 struct Canned {
     headers: HeaderMap,
+    /// Events as they stand in a stream.
     frames: Vec<Bytes>,
+    /// Events as they stand in messages.
+    messages: Vec<Utf8Bytes>,
 }
 
 /// A bare axum server: it reads the request and writes the mock's bytes event by event.
 pub async fn bare() -> Result<()> {
-    let app = Router::new().route("/v1/responses", post(canned_reply)).with_state(canned().await?);
+    let app = Router::new()
+        .route("/v1/responses", post(canned_stream).get(canned_messages))
+        .with_state(canned().await?);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
     let listener = listener.tap_io(|stream| {
@@ -51,7 +57,7 @@ pub async fn bare() -> Result<()> {
     Ok(())
 }
 
-async fn canned_reply(State(canned): State<Arc<Canned>>, _request: Bytes) -> impl IntoResponse {
+async fn canned_stream(State(canned): State<Arc<Canned>>, _request: Bytes) -> impl IntoResponse {
     let headers = canned.headers.clone();
     let body = stream::unfold((canned, 0), |(canned, next)| async move {
         if next > 0 {
@@ -64,15 +70,36 @@ async fn canned_reply(State(canned): State<Arc<Canned>>, _request: Bytes) -> imp
     (headers, Body::from_stream(body))
 }
 
-/// Asks a mock once and takes its answer apart.
+async fn canned_messages(
+    State(canned): State<Arc<Canned>>,
+    upgrade: WebSocketUpgrade,
+) -> impl IntoResponse {
+    upgrade.on_upgrade(|mut socket| async move {
+        while let Some(Ok(Message::Text(_))) = socket.recv().await {
+            for message in &canned.messages {
+                if socket.send(Message::Text(message.clone())).await.is_err() {
+                    return;
+                }
+            }
+        }
+    })
+}
+
+/// Asks a mock once on each transport and takes its answers apart.
 async fn canned() -> Result<Arc<Canned>> {
     let server = start_mock().await?;
-    let mut stream = TcpStream::connect(server.address()).await?;
-    let mut answer = Vec::new();
-    load::answer(&mut stream, &load::request(), &mut answer).await?;
+    let address = server.address().to_string();
+    let mut connection = Connection::open(&address, Transport::Socket).await?;
+    connection.ask().await?;
+    let mut messages = Vec::new();
+    for message in load::messages(&connection.answer) {
+        messages.push(Utf8Bytes::from(str::from_utf8(message)?));
+    }
+    let mut connection = Connection::open(&address, Transport::Sse).await?;
+    connection.ask().await?;
+    let answer = String::from_utf8(connection.answer)?;
     server.shutdown().await;
 
-    let answer = String::from_utf8(answer)?;
     let (head, mut body) = answer.split_once("\r\n\r\n").context("a head")?;
     let mut headers = HeaderMap::new();
     for (name, value) in head.lines().filter_map(|line| line.split_once(": ")) {
@@ -92,5 +119,5 @@ async fn canned() -> Result<Arc<Canned>> {
         frames.push(Bytes::copy_from_slice(&rest.as_bytes()[..size]));
         body = &rest[size + 2..];
     }
-    Ok(Arc::new(Canned { headers, frames }))
+    Ok(Arc::new(Canned { headers, frames, messages }))
 }

@@ -5,10 +5,12 @@
 //! [`check`] judge → [`run`] record.
 
 pub mod agent;
+pub mod bisect;
 pub mod cache;
 pub mod case;
 pub mod check;
 pub mod clause;
+pub mod doctor;
 pub mod driver;
 pub mod evidence;
 pub mod matrix;

@@ -11,12 +11,11 @@ use conform_lab_agent::Defect;
 use conform_reports::record::{self, Verdict};
 
 /// The defects that no scenario of this repository can show yet, with the reason.
-const NOT_YET: [(&str, &str); 7] = [
+const NOT_YET: [(&str, &str); 6] = [
     ("repeated-id-runs-twice", "no scenario gives call ids yet"),
     ("truncated-is-success", "no scenario scripts a fault yet"),
     ("retries-client-errors", "no scenario scripts a fault yet"),
     ("drops-reasoning", "no scenario scripts a reasoning item yet"),
-    ("nearest-rules-only", "no scenario starts the agent in a subfolder yet"),
     ("rules-beyond-root", "no scenario starts the agent in a subfolder yet"),
     ("untrusted-rules-loaded", "no scenario has an untrusted folder yet"),
 ];

@@ -119,6 +119,8 @@ catalogue! {
         "The walk for rule files goes one folder beyond the project root";
     UntrustedRulesLoaded "untrusted-rules-loaded" "prompt.untrusted-supplies-nothing" Discovery
         "Rule files are loaded although the folder is untrusted";
+    SkillBodiesListed "skill-bodies-listed" "prompt.skill-listing-only" Discovery
+        "The listing of skills holds their whole text";
     StaleRulesOnResume "stale-rules-on-resume" "scope.fresh-on-resume" Recovery
         "A resumed session keeps the rules of its first start";
     DropsReasoning "drops-reasoning" "prompt.reasoning-is-an-item" Assembly

@@ -76,6 +76,7 @@ mod request;
 mod rules;
 mod session;
 mod settings;
+mod skills;
 mod tools;
 mod wire;
 mod workspace;

@@ -9,6 +9,7 @@ use crate::{
     history::{Entry, History, Origin},
     rules::Rules,
     settings::{Policy, Settings},
+    skills,
     tools::{self, Outcome, Status},
     wire::{CallKind, ModelCall},
 };
@@ -102,7 +103,7 @@ fn instructions(settings: &Settings, rules: &Rules, number: u64) -> Option<Strin
 }
 
 /// The messages in front of the conversation: permissions at developer authority, each rule file
-/// and the environment at the user's.
+/// each skill's head and the environment at the user's.
 pub(crate) fn context(settings: &Settings, rules: &Rules) -> Vec<Entry> {
     let mut messages = vec![message("developer", &permissions(settings))];
     if settings.has(Defect::EmptyDeveloper) {
@@ -114,6 +115,12 @@ pub(crate) fn context(settings: &Settings, rules: &Rules) -> Vec<Entry> {
             message("user", &wrap("project_rules", &[("path", &rule.shown)], &rule.text))
         }));
     }
+    let skills = skills::load(&settings.cwd, settings.trusted, &settings.defects);
+    messages.extend(
+        skills.iter().map(|skill| {
+            message("user", &frame("skill", &[("path", &skill.shown)], &skill.listed))
+        }),
+    );
     if !settings.has(Defect::VolatilePrefix) {
         messages.push(message("user", &environment(settings, None)));
     }

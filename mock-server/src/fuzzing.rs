@@ -1,9 +1,12 @@
 //! What the fuzz targets need beyond the public interface; compiled only for them (`--cfg fuzzing`).
 
+use std::sync::Arc;
+
 use http::HeaderMap;
 
 use crate::capture::{capture, offered_tools};
 use crate::record;
+use crate::server;
 use crate::validate::{Rules, Service, Validator};
 use crate::wire::Wire;
 
@@ -19,4 +22,10 @@ pub fn request(wire: Wire, body: &[u8]) {
 /// Reads a recorded reply, whole or streamed.
 pub fn recorded(wire: Wire, body: &[u8]) {
     record::read_and_drop(wire, body);
+}
+
+/// Reads a message that a client sent over a `WebSocket`.
+pub fn socket(message: &[u8]) {
+    let Ok(json) = serde_json::from_slice(message) else { return };
+    server::read_and_drop(&Arc::new(json));
 }

@@ -5,9 +5,9 @@
 //! | outcome | when | exit status |
 //! |---|---|---|
 //! | [`Interrupted`](Outcome::Interrupted) | the run was cut short by an interrupt | 130 |
-//! | [`NothingSelected`](Outcome::NothingSelected) | no case was selected | 4 |
+//! | [`NothingSelected`](Outcome::NothingSelected) | no case was selected, and no agent missing | 4 |
 //! | [`Fails`](Outcome::Fails) | a must is broken outside the baseline, or a should under [`Severity::Should`], or an info under [`Severity::Info`]; a case is flaky; a baseline entry is stale | 1 |
-//! | [`Errors`](Outcome::Errors) | a case is an error, or fewer cases finished than were selected | 3 |
+//! | [`Errors`](Outcome::Errors) | a case is an error, fewer cases finished than were selected, or a required agent was not run | 3 |
 //! | [`NothingJudged`](Outcome::NothingJudged) | every case was skipped | 4 |
 //! | [`Holds`](Outcome::Holds) | none of these | 0 |
 //!
@@ -94,12 +94,14 @@ pub enum Reason {
     Error(usize),
     /// So many selected cases have no verdict.
     Missing(usize),
+    /// So many required agents were not run.
+    NotRun(usize),
 }
 
 impl Reason {
     /// Whether the reason is a failure of the gate, and not only something left unjudged.
     fn fails(self) -> bool {
-        !matches!(self, Self::Error(_) | Self::Missing(_))
+        !matches!(self, Self::Error(_) | Self::Missing(_) | Self::NotRun(_))
     }
 
     fn count(self) -> usize {
@@ -110,7 +112,8 @@ impl Reason {
             | Self::Flaky(count)
             | Self::Stale(count)
             | Self::Error(count)
-            | Self::Missing(count) => count,
+            | Self::Missing(count)
+            | Self::NotRun(count) => count,
         }
     }
 }
@@ -126,6 +129,7 @@ impl fmt::Display for Reason {
             Self::Stale(_) => ("baseline entry is stale", "baseline entries are stale"),
             Self::Error(_) => ("case could not be judged", "cases could not be judged"),
             Self::Missing(_) => ("selected case has no verdict", "selected cases have no verdict"),
+            Self::NotRun(_) => ("agent was not run", "agents were not run"),
         };
         write!(f, "{count} {}", if count == 1 { one } else { many })
     }
@@ -137,7 +141,7 @@ impl Gate {
         let reasons = self.reasons(selected, run);
         if run.interrupted {
             Outcome::Interrupted
-        } else if selected == 0 && run.tally.total() == 0 {
+        } else if selected == 0 && run.tally.total() == 0 && required(run) == 0 {
             Outcome::NothingSelected
         } else if reasons.iter().any(|reason| reason.fails()) {
             Outcome::Fails
@@ -172,10 +176,16 @@ impl Gate {
             Reason::Stale(run.stale.len()),
             Reason::Error(tally.error),
             Reason::Missing(selected.saturating_sub(tally.total())),
+            Reason::NotRun(required(run)),
         ];
         reasons.retain(|reason| reason.count() > 0);
         reasons
     }
+}
+
+/// How many agents should have been run and were not.
+fn required(run: &RunFinished) -> usize {
+    run.not_run.iter().filter(|agent| agent.required).count()
 }
 
 #[cfg(test)]
@@ -185,7 +195,13 @@ mod tests {
     use crate::sample;
 
     fn run(tally: Tally) -> RunFinished {
-        RunFinished { interrupted: false, tally, stale: Vec::new(), duration_ms: 0 }
+        RunFinished {
+            interrupted: false,
+            tally,
+            stale: Vec::new(),
+            not_run: Vec::new(),
+            duration_ms: 0,
+        }
     }
 
     fn decide(severity: Severity, run: &RunFinished) -> Outcome {
@@ -261,6 +277,20 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_was_not_run_counts_where_it_is_required() {
+        let pass = Tally { pass: 1, ..Tally::default() };
+        let decide = |tally: Tally, required: &[bool]| {
+            let run = RunFinished { not_run: sample::not_run(required), ..run(tally) };
+            Gate::default().decide(tally.total(), &run)
+        };
+        assert_eq!(decide(pass, &[false]), Outcome::Holds);
+        assert_eq!(decide(pass, &[false, true]), Outcome::Errors);
+        assert_eq!(decide(Tally { fail: 1, ..pass }, &[true]), Outcome::Fails);
+        assert_eq!(decide(Tally::default(), &[true]), Outcome::Errors);
+        assert_eq!(decide(Tally::default(), &[false]), Outcome::NothingSelected);
+    }
+
+    #[test]
     fn nothing_selected_is_neither_pass_nor_error() {
         assert_eq!(Gate::default().decide(0, &run(Tally::default())), Outcome::NothingSelected);
         assert_eq!(Gate::default().decide(3, &run(Tally::default())), Outcome::Errors);
@@ -281,6 +311,7 @@ mod tests {
     fn reasons_read_as_sentences() {
         let run = RunFinished {
             stale: vec!["a".to_owned(), "b".to_owned()],
+            not_run: sample::not_run(&[true, false]),
             ..run(Tally { fail: 1, flaky: 2, error: 1, ..Tally::default() })
         };
         let reasons: Vec<_> =
@@ -293,6 +324,7 @@ mod tests {
                 "2 baseline entries are stale",
                 "1 case could not be judged",
                 "1 selected case has no verdict",
+                "1 agent was not run",
             ]
         );
     }

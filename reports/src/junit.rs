@@ -13,8 +13,9 @@
 //! | flaky | failure of type `flaky` |
 //!
 //! What stands against the run and belongs to no case is in a suite named `run`: a stale baseline
-//! entry is a failure; an interrupt, cases without a verdict, an empty selection and a run in which
-//! every case was skipped are errors. So the report is green only where the gate holds.
+//! entry is a failure; an interrupt, cases without a verdict, a required agent that was not run, an
+//! empty selection and a run in which every case was skipped are errors; an agent that was not run
+//! and is not required is skipped. So the report is green only where the gate holds.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -25,8 +26,8 @@ use junit_report::{
 use time::format_description::well_known::Rfc3339;
 
 use crate::gate::Gate;
-use crate::record::{CaseRecord, Header, RunFinished, Verdict};
-use crate::render::{AgentNames, Styles, case_block, headline, name};
+use crate::record::{CaseRecord, Header, NotRun, RunFinished, Verdict};
+use crate::render::{AgentNames, Styles, case_block, headline, name, one_line};
 
 /// Name of the suite for what belongs to no case.
 const RUN: &str = "run";
@@ -155,10 +156,14 @@ fn run_cases(selected: usize, run: &RunFinished) -> Vec<TestCase> {
             TestCase::failure(&entry, Duration::ZERO, "stale baseline entry", message)
         })
         .collect();
+    cases.extend(run.not_run.iter().map(not_run));
     let total = run.tally.total();
     let missing = selected.saturating_sub(total);
     let unfinished = if run.interrupted {
         Some("interrupted")
+    } else if selected == 0 && run.not_run.iter().any(|agent| agent.required) {
+        // That is said of each of them.
+        None
     } else if selected == 0 && total == 0 {
         Some("nothing selected")
     } else if missing > 0 {
@@ -178,6 +183,15 @@ fn run_cases(selected: usize, run: &RunFinished) -> Vec<TestCase> {
         case.set_classname(RUN);
     }
     cases
+}
+
+fn not_run(agent: &NotRun) -> TestCase {
+    let case = format!("agent {}", name(&agent.agent));
+    let why = one_line(&agent.why);
+    if agent.required {
+        return TestCase::error(&case, Duration::ZERO, "not run", &why);
+    }
+    TestCase { result: skipped("not run", &why), ..TestCase::success(&case, Duration::ZERO) }
 }
 
 /// Text for a CDATA section, which the writer passes on as it is: the mark that would end the

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::record::{
-    AgentRef, CaseRecord, ErrorKind, Exit, Finding, Header, Layer, Location, Metrics,
+    AgentRef, CaseRecord, ErrorKind, Exit, Finding, Header, Layer, Location, Metrics, NotRun,
     RequestRecord, RunEvidence, RunFinished, SCHEMA, Severity, Tally, Timing, VariantName, Verdict,
 };
 
@@ -45,8 +45,19 @@ pub(crate) fn finished() -> RunFinished {
         interrupted: false,
         tally: Tally::of(&cases()),
         stale: vec!["role.pairing.parallel-calls".to_owned()],
+        not_run: not_run(&[true, false]),
         duration_ms: 84_250,
     }
+}
+
+/// Agents that are not on the machine, required or not.
+pub(crate) fn not_run(required: &[bool]) -> Vec<NotRun> {
+    let one = |&required: &bool| NotRun {
+        agent: if required { "pi@1.6.0" } else { "kimi" }.to_owned(),
+        why: "it is not installed".to_owned(),
+        required,
+    };
+    required.iter().map(one).collect()
 }
 
 /// A case of codex that passed.

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
+use conform_bench::load::{self, Transport};
 use conform_bench::process::{Server, median, range};
-use conform_bench::{load, servers};
+use conform_bench::servers;
 use tokio::process::Command;
 
 const CONNECTIONS: usize = 32;
@@ -75,7 +76,7 @@ fn peer(folder: &Path) -> Command {
 /// Requests a second.
 async fn measure(command: &mut Command) -> Result<f64> {
     let server = Server::start(command).await?;
-    let load = load::run(&server.said, CONNECTIONS, ROUND).await?;
+    let load = load::run(&server.said, Transport::Sse, CONNECTIONS, ROUND).await?;
     server.end().await?;
     Ok(load.requests / load.seconds)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use conform_bench::load;
+use conform_bench::load::{self, Connection, Transport};
 use conform_bench::process::{Server, median, range};
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -19,9 +19,9 @@ use tokio::process::Command;
 /// From the start of the process to the last byte of its first answer.
 const START_BAR: Duration = Duration::from_millis(5);
 const STARTS: usize = 31;
-/// Resident memory under load, in MiB, with the journal bounded as below.
+/// Resident memory under load, in MiB, with as many exchanges in memory as below.
 const MEMORY_BAR: f64 = 25.0;
-const JOURNAL: [&str; 4] = ["--journal-entries", "1000", "--journal-bytes", "4194304"];
+const JOURNAL: [&str; 4] = ["--journal-entries", "128", "--journal-bytes", "4194304"];
 /// By how much the median of the last third of the time may be above that of the middle third.
 const GROWTH: f64 = 1.05;
 
@@ -42,13 +42,11 @@ async fn main() -> Result<()> {
 
 async fn start(conform: &Path) -> Result<()> {
     let script = script()?;
-    let request = load::request();
     let mut times = Vec::new();
     for _ in 0..STARTS {
         let begin = Instant::now();
         let server = serve(conform, script.path(), &[]).await?;
-        let mut stream = TcpStream::connect(server.address()?).await?;
-        load::answer(&mut stream, &request, &mut Vec::new()).await?;
+        Connection::open(&server.address()?, Transport::Sse).await?.ask().await?;
         times.push(begin.elapsed().as_secs_f64() * 1e3);
         server.0.end().await?;
     }
@@ -65,7 +63,7 @@ async fn soak(conform: &Path, time: Duration, connections: usize) -> Result<()> 
     let address = server.address()?;
     let load = tokio::spawn({
         let address = address.clone();
-        async move { load::run(&address, connections, time).await }
+        async move { load::run(&address, Transport::Sse, connections, time).await }
     });
     let mut resident = Vec::new();
     while !load.is_finished() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use conform_mock_server::wire::Wire;
 use indexmap::IndexMap;
 
-use super::profile::{Launch, PolicyLowering, Profile};
+use super::profile::{ConfigFile, Launch, PolicyLowering, Profile};
 use super::template::{TemplateError, Values, render};
 use crate::case::{Places, Variant};
 use crate::driver::{AcpSettings, Argument, DriverKind, ResolvedLaunch, ThreadSettings};
@@ -91,12 +91,27 @@ impl Start<'_> {
                 let (profile, path) = (self.profile.name.clone(), file.path.clone());
                 return Err(LaunchError::Outside { profile, path });
             }
-            let path = root.join(&file.path);
             let text = render(&file.text, &values).map_err(|source| self.template(source))?;
-            write(&path, &text)
-                .map_err(|source| LaunchError::File { path: path.display().to_string(), source })?;
+            for folder in self.folders(root, file) {
+                let path = folder.join(&file.path);
+                write(&path, &text).map_err(|source| LaunchError::File {
+                    path: path.display().to_string(),
+                    source,
+                })?;
+            }
         }
         Ok(())
+    }
+
+    /// Where a configuration file's path starts: at the case folder, or in each folder that holds
+    /// the file beside which it stands.
+    fn folders(&self, root: &Path, file: &ConfigFile) -> Vec<PathBuf> {
+        let Some(beside) = &file.beside else { return vec![root.to_owned()] };
+        let paths = self.variant.files.iter().map(|one| root.join(one.zone.name()).join(&one.path));
+        paths
+            .filter(|path| path.file_name().is_some_and(|name| name == beside.as_str()))
+            .filter_map(|path| path.parent().map(Path::to_owned))
+            .collect()
     }
 
     /// The process as a driver starts it.
@@ -146,7 +161,10 @@ impl Start<'_> {
             arguments: arguments(&self.launch.arguments)?,
             resume: self.launch.resume.as_ref().map(arguments).transpose()?,
             environment,
-            directory: self.places.workspace.clone(),
+            directory: match &self.variant.start {
+                Some(folder) => self.places.workspace.join(folder),
+                None => self.places.workspace.clone(),
+            },
             output: self.launch.output.clone(),
             thread: self.thread(policy),
             acp: AcpSettings {

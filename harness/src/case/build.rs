@@ -24,6 +24,7 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
     let mut planter = Planter { filler, findings, origins: IndexMap::new() };
     let title = planter.title(scenario, plan);
     let files = planter.files(&merged.files);
+    planter.check_start(scenario, &files);
     let pages = planter.pages(&merged.pages);
     let steps = planter.steps(scenario, plan, &merged.steps);
     let turns = planter.turns(&merged.turns);
@@ -62,6 +63,7 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
         policy: merged.policy.unwrap_or(Policy::Workspace),
         network: merged.network.unwrap_or(Network::Denied),
         approver: merged.approver.unwrap_or(Approver::Deny),
+        start: scenario.start.as_ref().map(|(folder, _)| folder.clone()),
         steps,
         turns: turns.clone(),
         expect,

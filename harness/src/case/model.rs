@@ -93,6 +93,8 @@ pub enum OriginSource {
     Page(String),
     /// In the scripted model's own words or calls.
     Model,
+    /// In the task that the scripted model hands to a sub-agent.
+    Task,
     /// In the scripted model's summary of the conversation.
     Summary,
 }
@@ -123,6 +125,8 @@ pub struct Variant {
     pub network: Network,
     /// Approver.
     pub approver: Approver,
+    /// The folder of the workspace in which the agent starts; `None`: the workspace itself.
+    pub start: Option<String>,
     /// What the user and the harness do.
     pub steps: Vec<CaseStep>,
     /// What the scripted model says.
@@ -179,9 +183,9 @@ pub enum CaseTurnKind {
 pub enum CaseCall {
     /// A logical tool with its arguments by name, in the words that profiles lower.
     Logical {
-        /// `shell`, `read`, `write`, `edit` or `fetch`.
+        /// `shell`, `privileged`, `read`, `write`, `edit`, `fetch`, `skill` or `spawn`.
         tool: &'static str,
-        /// Arguments: `command`; `path`; `path`, `text`; `path`, `old`, `new`; `url`.
+        /// Arguments: `command`; `path`; `path`, `text`; `path`, `old`, `new`; `url`; `name`; `task`.
         arguments: IndexMap<&'static str, LateText>,
     },
     /// A tool that no agent offers, under its native name.

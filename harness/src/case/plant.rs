@@ -125,6 +125,23 @@ impl<'a> Planter<'_, 'a> {
             .collect()
     }
 
+    /// The folder in which the agent starts is there: a file of the workspace stands below it.
+    pub(super) fn check_start(&mut self, scenario: &Scenario, files: &[CaseFile]) {
+        let Some((folder, span)) = &scenario.start else { return };
+        if let Err(reason) = check_path(folder) {
+            let message = format!("the agent cannot start in `{folder}`: {reason}");
+            let help = "name a folder below `workspace`, such as `packages/app`";
+            self.findings.error(&scenario.source, *span, message, help);
+            return;
+        }
+        let below = format!("{folder}/");
+        let holds = |file: &CaseFile| file.zone == Zone::Workspace && file.path.starts_with(&below);
+        if !files.iter().any(holds) {
+            let message = format!("the agent cannot start in `{folder}`: no file stands below it");
+            self.findings.error(&scenario.source, *span, message, "add one under `workspace`");
+        }
+    }
+
     /// The pages.
     pub(super) fn pages(
         &mut self,
@@ -212,6 +229,8 @@ impl<'a> Planter<'_, 'a> {
                 ("edit", vec![("path", path), ("old", old), ("new", new)])
             }
             LogicalCall::Fetch { url } => ("fetch", vec![("url", url)]),
+            LogicalCall::Skill { name } => ("skill", vec![("name", name)]),
+            LogicalCall::Spawn { task } => ("spawn", vec![("task", task)]),
             LogicalCall::Unoffered { name, arguments } => {
                 return CaseCall::Unoffered { name: name.clone(), arguments: arguments.clone() };
             }
@@ -225,7 +244,9 @@ impl<'a> Planter<'_, 'a> {
                     let message = format!("`{name}` of this call is empty");
                     self.findings.error(source, text.span, message, "");
                 }
-                self.note(&filled, &OriginSource::Model);
+                // To the sub-agent, its task is what the user says.
+                let said = if name == "task" { OriginSource::Task } else { OriginSource::Model };
+                self.note(&filled, &said);
                 (name, filled.text)
             })
             .collect();

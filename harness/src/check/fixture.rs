@@ -91,7 +91,10 @@ pub(crate) fn profile() -> Profile {
             rules_frame: Some("rules".into()),
             full_usage: None,
             notes: Vec::new(),
+            skills_listed_at: None,
+            skills_opened_at: None,
         },
+        kept_in: IndexMap::new(),
         own_state: Vec::new(),
         normalise: Vec::new(),
     }
@@ -128,6 +131,7 @@ pub(crate) fn case() -> Case {
             policy: Policy::Ask,
             network: Network::Denied,
             approver: Approver::Deny,
+            start: None,
             steps: vec![CaseStep::user(LateText::literal("Do it."))],
             turns: vec![call_turn("turn 1", false), say_turn("turn 2")],
             expect: Vec::new(),

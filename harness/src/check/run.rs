@@ -136,22 +136,49 @@ impl Sighting<'_> {
 impl Standing {
     fn of(origin: &Origin, contract: &crate::agent::profile::Contract) -> Self {
         let sources = || origin.planted.iter().map(|(source, _)| source);
-        // A summary speaks for the conversation: the user's words are in it.
-        let typed =
-            sources().any(|source| matches!(source, OriginSource::User | OriginSource::Summary));
+        // A summary speaks for the conversation: the user's words are in it. A task is what a
+        // sub-agent is asked.
+        let typed = sources().any(|source| {
+            matches!(source, OriginSource::User | OriginSource::Summary | OriginSource::Task)
+        });
         let is_rule = |source: &&OriginSource| match source {
             OriginSource::File { zone, path } => is_rule_file(contract, *zone, path),
             _ => false,
+        };
+        let skill = match origin.planted.as_slice() {
+            [(OriginSource::File { path, .. }, text)] if is_skill(path) => {
+                if is_listed(&text.display(), &origin.token) {
+                    contract.skills_listed_at
+                } else {
+                    contract.skills_opened_at
+                }
+            }
+            _ => None,
         };
         let rule_files = sources().filter(is_rule).count();
         let elsewhere =
             sources().filter(|source| **source != OriginSource::Model && !is_rule(source)).count();
         Self {
-            ceiling: if typed { Authority::User } else { Authority::Assistant },
+            ceiling: match skill {
+                Some(documented) => documented,
+                None if typed => Authority::User,
+                None => Authority::Assistant,
+            },
             rules: contract.rules_authority.filter(|_| rule_files > 0),
             only_rules: rule_files == 1 && elsewhere == 0,
         }
     }
+}
+
+/// Whether a file is a skill, by the place where scenarios put skills.
+fn is_skill(path: &str) -> bool {
+    path.starts_with(".agents/skills/") && path.ends_with("/SKILL.md")
+}
+
+/// Whether a token stands in the head of a skill, between its first two lines of `---`.
+fn is_listed(text: &str, token: &str) -> bool {
+    let head = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    head.is_some_and(|(head, _)| head.contains(token))
 }
 
 /// Whether the agent documents a file as project rules.

@@ -1,5 +1,7 @@
 //! `conform agents`.
 
+mod doctor;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -40,6 +42,8 @@ enum AgentsCommand {
         #[arg(required = true, value_name = "NAME[@VERSION]")]
         agents: Vec<SubjectName>,
     },
+    /// Say what works of installed agents, and where their profiles no longer describe them
+    Doctor(doctor::DoctorArgs),
 }
 
 pub(crate) fn main(args: AgentsArgs) -> anyhow::Result<Status> {
@@ -48,6 +52,7 @@ pub(crate) fn main(args: AgentsArgs) -> anyhow::Result<Status> {
     match args.command {
         AgentsCommand::List => list(&registry, &store),
         AgentsCommand::Install { agents } => install(&registry, &store, &agents),
+        AgentsCommand::Doctor(args) => doctor::main(&registry, &store, &args),
     }
 }
 

@@ -9,7 +9,7 @@ use super::page::{Page, counted};
 use super::{Status, say_problems};
 
 /// Where scenarios are, when no path is named.
-const SCENARIOS: &str = "scenarios";
+pub(crate) const SCENARIOS: &str = "scenarios";
 
 /// Which cases to list.
 #[derive(Debug, Args)]

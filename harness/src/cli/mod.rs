@@ -1,12 +1,14 @@
 //! The command line.
 
 mod agents;
+mod bisect;
 mod check;
 mod explain;
 mod list;
 mod page;
 mod record;
 mod run;
+mod schema;
 mod serve;
 mod signals;
 
@@ -50,8 +52,12 @@ enum Command {
     Check(check::CheckArgs),
     /// Say what a clause or a case is about
     Explain(explain::ExplainArgs),
+    /// Find the first published version of an agent whose verdict on a case differs
+    Bisect(bisect::BisectArgs),
     /// Install agents, and show what is known about them
     Agents(agents::AgentsArgs),
+    /// Print the form of a kind of file as a JSON Schema
+    Schema(schema::SchemaArgs),
     /// Serve a script as a model server on loopback
     Serve(serve::ServeArgs),
     /// Record what a real model service says as a script
@@ -111,7 +117,9 @@ pub(crate) fn main() -> ExitCode {
         Command::List(args) => list::main(&args),
         Command::Check(args) => check::main(args),
         Command::Explain(args) => explain::main(&args),
+        Command::Bisect(args) => bisect::main(&args),
         Command::Agents(args) => agents::main(args),
+        Command::Schema(args) => schema::main(&args),
         Command::Serve(args) => serve::main(&args),
         Command::Record(args) => record::main(&args),
         Command::LabAgent { arguments } => {

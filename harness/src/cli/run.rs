@@ -1,41 +1,40 @@
 //! `conform run`.
 
 mod args;
+mod conditions;
+mod interrupts;
 mod outputs;
+mod require;
 mod subjects;
+mod written;
 
 use std::io::{Stdout, Write as _};
 use std::num::NonZero;
-use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::Context as _;
-use conform::agent::registry::Registry;
 use conform::case::Case;
-use conform::run::{Baseline, Finished, Kept, Options, Subject};
-use conform::sandbox::{Isolation, IsolationOutcome, probe};
-use conform::stand_in::path_with_stand_in;
+use conform::run::{Finished, Kept, Options};
 use conform_reports::console::{Console, ConsoleOptions, When};
 use conform_reports::gate::{Gate, Outcome};
 use conform_reports::junit;
-use conform_reports::record::{
-    CaseRecord, Header, RecordError, SCHEMA, Severity, VariantName, Verdict, Writer, now,
-};
+use conform_reports::record::{CaseRecord, Header, RunFinished, SCHEMA, Severity, Verdict, now};
 use tokio::sync::watch;
 
+use args::GateArg;
 pub(crate) use args::RunArgs;
-use args::{GateArg, IsolationArg};
+pub(crate) use conditions::{Bounds, Conditions, Prepared};
+pub(crate) use interrupts::watch_interrupts;
 use outputs::Outputs;
-use subjects::subjects;
+pub(crate) use outputs::record_folder;
+pub(crate) use subjects::subject;
+use subjects::{Subjects, subjects};
+pub(crate) use written::write;
 
 use super::Status;
 use super::list::NOTHING_SELECTED;
-use super::signals::signals;
 
 pub(crate) fn main(args: &RunArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection.load()? else { return Ok(Status::BadInput) };
-    let registry = Registry::new(args.profiles.clone());
-    let (subjects, baselines) = subjects(args, &registry)?;
+    let subjects = subjects(args, &args.conditions.registry())?;
     if suite.cases.is_empty() {
         anstream::eprintln!("{NOTHING_SELECTED}");
         return Ok(Status::NothingSelected);
@@ -43,9 +42,9 @@ pub(crate) fn main(args: &RunArgs) -> anyhow::Result<Status> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let interrupted = watch_interrupts()?;
-        let Some((options, isolation)) = options(args).await? else { return Ok(Status::Errors) };
-        let cases = suite.cases;
-        let plan = Plan { subjects, baselines, options, cases };
+        let Some(prepared) = args.conditions.prepare().await? else { return Ok(Status::Errors) };
+        let Prepared { options, isolation } = prepared;
+        let plan = Plan { subjects, options: asked(args, options), cases: suite.cases };
         let header = header(args, &plan, isolation);
         let outputs = Outputs::open(args, &header)?;
         // From here on, input is no reason to fail any more.
@@ -58,15 +57,14 @@ pub(crate) fn main(args: &RunArgs) -> anyhow::Result<Status> {
 
 /// A run that is about to begin.
 struct Plan {
-    subjects: Vec<Arc<Subject>>,
-    baselines: Vec<Baseline>,
+    subjects: Subjects,
     options: Options,
     cases: Vec<Case>,
 }
 
 async fn execute(
     args: &RunArgs,
-    mut plan: Plan,
+    plan: Plan,
     header: &Header,
     outputs: Outputs,
     interrupted: watch::Receiver<bool>,
@@ -90,15 +88,18 @@ async fn execute(
     let mut unshown = console.started(header).err();
     let mut records: Vec<CaseRecord> = Vec::new();
     let report = |finished: Finished| {
-        let (record, kept, problem) = write(&mut writer, finished, args.keep);
+        let (record, kept, problem) = write(&mut writer, finished, |record| {
+            args.keep || !matches!(record.verdict, Verdict::Pass | Verdict::Skip { .. })
+        });
         unwritten = unwritten.take().or(problem);
         if unshown.is_none() {
             unshown = show(&mut console, &record, &kept).err();
         }
         records.push(record);
     };
-    let Plan { subjects, cases, options, ref mut baselines } = plan;
-    let end = conform::run::run(&subjects, cases, options, baselines, interrupted, report).await?;
+    let Plan { subjects: Subjects { here, mut baselines, missing }, cases, options } = plan;
+    let end = conform::run::run(&here, cases, options, &mut baselines, interrupted, report).await?;
+    let end = RunFinished { not_run: missing, ..end };
     unwritten = unwritten.or(writer.finish(&end).err());
     if unshown.is_none() {
         unshown = console.finished(&end).err();
@@ -131,28 +132,6 @@ async fn execute(
     })
 }
 
-/// Writes one finished case to the record; request bodies where they are worth reading again.
-/// What could not be written comes back beside it.
-fn write(
-    writer: &mut Writer,
-    finished: Finished,
-    keep_bodies: bool,
-) -> (CaseRecord, Vec<Kept>, Option<RecordError>) {
-    let Finished { mut record, bodies, kept } = finished;
-    let is_plain = matches!(record.verdict, Verdict::Pass | Verdict::Skip { .. });
-    let mut problem = None;
-    if keep_bodies || !is_plain {
-        for body in bodies {
-            match writer.body(&record.agent, &record.case, body.variant, body.number, &body.json) {
-                Ok(path) => attach(&mut record, body.variant, body.number, path),
-                Err(error) => problem = Some(error),
-            }
-        }
-    }
-    let problem = writer.case(&record).err().or(problem);
-    (record, kept, problem)
-}
-
 /// Shows one finished case, and where its folders are if they were kept.
 fn show(console: &mut Console<Stdout>, record: &CaseRecord, kept: &[Kept]) -> std::io::Result<()> {
     console.case(record)?;
@@ -163,60 +142,15 @@ fn show(console: &mut Console<Stdout>, record: &CaseRecord, kept: &[Kept]) -> st
     Ok(())
 }
 
-fn attach(record: &mut CaseRecord, variant: VariantName, number: u64, path: Option<String>) {
-    let request = record
-        .evidence
-        .get_mut(&variant)
-        .and_then(|run| run.requests.iter_mut().find(|request| request.number == number));
-    if let Some(request) = request {
-        request.body = path;
-    }
-}
-
-/// How the run is carried out, and how its cases are confined; `None` when they cannot be confined
-/// as asked, which has been said then.
-async fn options(args: &RunArgs) -> anyhow::Result<Option<(Options, String)>> {
-    let keeper = std::env::current_exe().context("cannot find this program's own file")?;
-    let wanted = match args.isolation {
-        IsolationArg::Auto => Isolation::Auto,
-        IsolationArg::None => Isolation::None,
-        IsolationArg::Strict => Isolation::Strict,
-    };
-    // Found out once, so that all cases are confined alike.
-    let (isolation, description) = match wanted {
-        Isolation::None => (Isolation::None, "none (as asked)".to_owned()),
-        Isolation::Auto | Isolation::Strict => {
-            let outcome = probe(Some(keeper.clone())).await?;
-            let isolation = match (&outcome, wanted) {
-                (IsolationOutcome::Network, _) => Isolation::Strict,
-                (IsolationOutcome::None { why }, Isolation::Strict) => {
-                    anstream::eprintln!(
-                        "error: cases cannot be confined: {why}; use --isolation auto to run all the same"
-                    );
-                    return Ok(None);
-                }
-                (IsolationOutcome::None { .. }, _) => Isolation::None,
-            };
-            (isolation, outcome.to_string())
-        }
-    };
+/// The options, as this run asks for them.
+fn asked(args: &RunArgs, options: Options) -> Options {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let options = Options {
+    Options {
         jobs: args.jobs.map_or(processors, NonZero::get),
-        time_limit: Duration::from_secs(u64::try_from(args.time_limit.get())?),
-        isolation,
-        case_parent: conform::cache::case_parent()?,
         keep: args.keep,
-        path_with_stand_in: path_with_stand_in(
-            &conform::cache::folder()?.join("stand-in"),
-            &keeper,
-        )
-        .context("cannot link the stand-in for curl in the cache folder")?,
-        keeper,
-        repeat: args.repeat.get(),
         filtered: !args.selection.filter.is_empty(),
-    };
-    Ok(Some((options, description)))
+        ..options
+    }
 }
 
 fn header(args: &RunArgs, plan: &Plan, isolation: String) -> Header {
@@ -226,27 +160,13 @@ fn header(args: &RunArgs, plan: &Plan, isolation: String) -> Header {
         started: now(),
         agents: plan
             .subjects
+            .here
             .iter()
             .map(|subject| subject.reference(subject.profile.drivers.first()))
             .collect(),
         selection: args.selection.paths.iter().map(|path| path.display().to_string()).collect(),
-        cases: plan.cases.len() * plan.subjects.len(),
+        cases: plan.cases.len() * plan.subjects.here.len(),
         isolation,
         jobs: plan.options.jobs,
     }
-}
-
-/// Turns true at the first interrupt or termination signal. The second one ends the process at
-/// once; the keepers end what it leaves running.
-fn watch_interrupts() -> anyhow::Result<watch::Receiver<bool>> {
-    let mut signals = signals()?;
-    let (sender, receiver) = watch::channel(false);
-    tokio::spawn(async move {
-        signals.recv().await;
-        sender.send_replace(true);
-        anstream::eprintln!("interrupted: ending what runs; once more ends at once");
-        signals.recv().await;
-        std::process::exit(i32::from(Status::Interrupted.code()));
-    });
-    Ok(receiver)
 }

@@ -1,10 +1,11 @@
 //! What a driver saw: the evidence that no request and no file shows.
 
 use conform_reports::record::Exit;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kinds of drivers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriverKind {
     /// One process, one prompt, one answer.

@@ -40,7 +40,8 @@ impl Track<'_> {
                 }
                 CaseStep::Write { path, text } => {
                     let text = text.resolve(self.places);
-                    super::session::plant(self.folder, Zone::Workspace, path, &text, false)?;
+                    let path = format!("{}/{path}", Zone::Workspace.name());
+                    super::session::plant(self.folder, &path, &text, false)?;
                     let path = self.folder.zone(Zone::Workspace).join(path);
                     self.before.adopt(self.folder.root(), &path);
                 }

@@ -154,6 +154,7 @@ pub async fn run(
         interrupted,
         tally,
         stale: baselines.iter().flat_map(|baseline| baseline.stale(partly)).collect(),
+        not_run: Vec::new(),
         duration_ms: millis(start.elapsed()),
     })
 }

@@ -100,7 +100,8 @@ impl Session<'_> {
         let places = places(folder, &self.subject.profile, &format!("http://{address}"));
         for file in &self.variant.files {
             let text = file.text.resolve(&places);
-            plant(folder, file.zone, &file.path, &text, file.executable)?;
+            let path = self.subject.profile.path_in_tree(file.zone, &file.path);
+            plant(folder, &path, &text, file.executable)?;
         }
         let path = self.subject.path(self.options);
         let start = Start {
@@ -201,14 +202,14 @@ fn places(folder: &CaseFolder, profile: &Profile, mock: &str) -> Places {
 }
 
 /// Writes a file of the case.
+/// Writes a file; its path is one in the case tree.
 pub(super) fn plant(
     folder: &CaseFolder,
-    zone: Zone,
     path: &str,
     text: &str,
     executable: bool,
 ) -> Result<(), SessionError> {
-    let path = folder.zone(zone).join(path);
+    let path = folder.root().join(path);
     write(&path, text, executable)
         .map_err(|source| SessionError::Plant { path: path.display().to_string(), source })
 }

@@ -2,6 +2,7 @@
 
 use conform_mock_server::capture::Authority;
 use conform_mock_server::document::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::model::When;
@@ -104,7 +105,7 @@ pub enum ExpectKind<T> {
 }
 
 /// The kinds of results that are told apart; a profile says how each of them reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResultClass {
     /// The action was refused by policy, sandbox or human.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use conform_mock_server::document::{Source, Span};
 use conform_mock_server::script::{FaultRule, Purpose, Usage};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -36,6 +37,9 @@ pub struct Scenario {
     pub requires: Vec<Capability>,
     /// Programs that must be on the machine, else the case is an error.
     pub needs: Vec<String>,
+    /// The folder of the workspace in which the agent starts, and where it is named; `None`: the
+    /// workspace itself.
+    pub start: Option<(String, Span)>,
     /// Everything that a matrix value can add to as well.
     pub body: Fragment,
     /// The permissive twin.
@@ -113,7 +117,7 @@ pub struct FileSpec {
 }
 
 /// What the agent may do without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Read only; everything else is refused.
@@ -147,7 +151,7 @@ impl Policy {
 }
 
 /// Whether commands may use the network (loopback alone, as the case is confined).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
     /// They may not.
@@ -171,7 +175,7 @@ impl Network {
 }
 
 /// Who answers approval requests, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Approver {
     /// Every request is denied.
@@ -194,7 +198,7 @@ impl Approver {
 }
 
 /// What an agent can do beyond one prompt and one answer; a profile declares it for each driver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capability {
     /// Asks a human before an action, through a channel that the driver can answer.
@@ -223,11 +227,19 @@ pub enum Capability {
     CallsInOrder,
     /// Runs a command that only reads without a question, where it asks before others.
     UnaskedReads,
+    /// Loads the rule files of every folder from the project's root to the one it starts in.
+    NestedRules,
+    /// Loads the rule file of a folder below the one it starts in once a file there is read.
+    RulesOnTouch,
+    /// Finds skills in the project and lists them.
+    Skills,
+    /// Hands a task to a sub-agent that samples for itself.
+    SubAgents,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 13] = [
+    pub const NAMES: [(&'static str, Self); 17] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -241,6 +253,10 @@ impl Capability {
         ("parallel-calls", Self::ParallelCalls),
         ("calls-in-order", Self::CallsInOrder),
         ("unasked-reads", Self::UnaskedReads),
+        ("nested-rules", Self::NestedRules),
+        ("rules-on-touch", Self::RulesOnTouch),
+        ("skills", Self::Skills),
+        ("sub-agents", Self::SubAgents),
     ];
 
     /// The name.
@@ -352,6 +368,16 @@ pub enum LogicalCall {
     Fetch {
         /// Its address.
         url: Text,
+    },
+    /// Opens a skill.
+    Skill {
+        /// Its name.
+        name: Text,
+    },
+    /// Hands a task to a sub-agent, and waits for its answer.
+    Spawn {
+        /// The task.
+        task: Text,
     },
     /// Calls a tool that no agent offers, under its native name.
     Unoffered {

@@ -38,25 +38,23 @@ fn a_broken_scenario_is_shown_with_a_caret_by_every_command() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_is_named_with_the_next_step() {
+fn an_agent_that_no_profile_knows_is_named_with_the_next_step() {
     let place = Place::new();
     place.agent(POLITE);
     place.write("profiles/torn.toml", "schema = 1\nname = 'torn\n");
-    let gone = std::fs::read_to_string(place.path("profiles/mine.toml")).unwrap();
-    let gone = gone.replace("'mine'", "'gone'").replace("bin/mine", "bin/gone");
-    place.write("profiles/gone.toml", &gone);
     let commands: [&[&str]; 9] = [
         &["run", "--agent", "lba"],
-        &["run", "--agent", "codex"],
         &["run", "--agent", "codex@0.0.1"],
+        &["run", "--agent", "codex@0.0.1", "--profiles", "profiles", "--require", "any"],
         &["run", "--agent", "codex@newest"],
         &["run", "--agent", "lab@0.0.0"],
-        &["run", "--agent", "codex", "--profiles", "profiles"],
         &["run", "--agent", "torn", "--profiles", "profiles"],
-        &["run", "--agent", "gone", "--profiles", "profiles"],
         &["run", "--agent", "lab", "--agent", "lab"],
+        &["run", "--require", "codex"],
+        &["run", "--require", "lab,"],
     ];
     insta::assert_snapshot!(complaints(&place, &commands, 2));
+    assert!(!place.path(".conform").exists(), "something was run");
 }
 
 #[test]

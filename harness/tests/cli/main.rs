@@ -5,8 +5,12 @@
 mod agents;
 mod bad_input;
 mod baselines;
+mod bisect;
+mod doctor;
 mod interrupts;
+mod isolation;
 mod outputs;
+mod require;
 mod runs;
 mod support;
 mod words;

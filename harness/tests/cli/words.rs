@@ -16,7 +16,7 @@ fn help_tells_a_new_user_what_to_do() {
     let place = Place::new();
     insta::assert_snapshot!("help", said(&place, &["--help"]));
     insta::assert_snapshot!("help_run", said(&place, &["run", "--help"]));
-    let others = ["list", "check", "explain", "agents", "serve"]
+    let others = ["list", "check", "explain", "bisect", "agents", "schema", "serve"]
         .map(|command| said(&place, &[command, "--help"]));
     insta::assert_snapshot!("help_others", others.join("\n==========\n\n"));
 }
@@ -104,6 +104,14 @@ fn agents_are_listed_with_what_is_here() {
     let codex = paragraph(&listing, "codex");
     assert!(codex.contains("1.2.3 (") && codex.contains("install it again"), "{codex}");
     assert!(paragraph(&listing, "mine").contains("\n  not on this machine: "), "{listing}");
+}
+
+#[test]
+fn the_form_of_a_profile_is_printed_as_json() {
+    let printed = said(&Place::new(), &["schema", "profile"]);
+    let schema: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(schema["title"], "Profile");
+    assert_eq!(schema["additionalProperties"], false);
 }
 
 #[test]

@@ -181,6 +181,15 @@ probes! {
     untrusted_rules_loaded "untrusted-rules-loaded" |more| {
         rules_seen(&[more, &["--untrusted"]].concat()).contains("rules of the folder")
     };
+    skill_bodies_listed "skill-bodies-listed" |more| {
+        let folder = Folder::new();
+        let skill = "---\nname: greet\ndescription: Greets.\n---\nthe body\n";
+        folder.file(".agents/skills/greet/SKILL.md", skill);
+        let (_, requests) = play(&folder, vec![say("one")], "ask", more);
+        let request = requests[0].to_string();
+        assert!(request.contains("greet: Greets."));
+        request.contains("the body")
+    };
     stale_rules_on_resume "stale-rules-on-resume" |more| {
         let folder = Folder::new();
         let kept = folder.base().join("home/kept.json").display().to_string();

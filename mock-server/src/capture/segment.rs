@@ -27,6 +27,17 @@ pub enum Authority {
 }
 
 impl Authority {
+    /// All authorities, from the least to the most.
+    pub const ALL: [Self; 7] = [
+        Self::Tool,
+        Self::Assistant,
+        Self::User,
+        Self::ToolDefinition,
+        Self::Developer,
+        Self::System,
+        Self::Instructions,
+    ];
+
     /// Whether text here speaks for the application and not for the user or the world.
     pub fn is_high(self) -> bool {
         self >= Self::Developer

@@ -1,4 +1,4 @@
-//! One request: passed on, and its reply written down.
+//! One request: passed on, and its answer passed back.
 
 use std::sync::Arc;
 
@@ -7,21 +7,20 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
+use hyper::upgrade;
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
-use super::cassette::{Cassette, Entry};
-use super::read;
+use super::cassette::Cassette;
+use super::note::Note;
+use super::relay::{Listener, Opening, Relay};
 use super::scrub::{Credentials, Scrubber};
-use super::tee::{End, Tee};
+use super::tee::Tee;
 use super::upstream::Upstream;
-use crate::server::{decoded, model_wire};
+use crate::server::model_wire;
 use crate::wire::Wire;
-
-/// The largest reply read, once its content coding is undone.
-const REPLY_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Headers that are between two ends of one connection (RFC 9110, section 7.6.1).
 const HOP_BY_HOP: [HeaderName; 8] = [
@@ -46,17 +45,13 @@ pub(super) struct Recorder {
     pub(super) cassette: Arc<Cassette>,
 }
 
-/// Passes a request on and its answer back.
+/// Passes a request on and its answer back. `opening` takes what is to be relayed once the
+/// connection has become a `WebSocket`.
 pub(super) async fn forward(
     recorder: Arc<Recorder>,
     mut request: Request<Incoming>,
+    opening: &Opening,
 ) -> Response<PassedBody> {
-    if asks_for_websocket(request.headers()) {
-        // Clients that can take a reply as events do so after this status.
-        let message = "WebSocket is not recorded; have the client use HTTP";
-        let status = StatusCode::UPGRADE_REQUIRED;
-        return refuse(status, "conform_websocket_not_recorded", message);
-    }
     let Some(uri) = recorder.upstream.uri_of(request.uri()) else {
         let message = format!(
             "{} is not under {}/, so it is not passed on; give the client the recorder's own base \
@@ -66,26 +61,55 @@ pub(super) async fn forward(
         );
         return refuse(StatusCode::NOT_FOUND, "conform_outside_upstream", &message);
     };
-    let mut note = Note::new(&recorder, &request);
+    let about = format!("{} {}", request.method(), request.uri().path());
+    let credentials = Credentials::of(request.headers());
+    let upgrading = asks_for_websocket(request.headers()).then(|| upgrade::on(&mut request));
+    let wire = match &upgrading {
+        // On any other path, nothing of it is for the model.
+        Some(_) => request.uri().path().ends_with("/responses").then_some(Wire::ResponsesWs),
+        None => model_wire(request.method(), request.uri().path()),
+    };
+    let mut note = Note::new(&recorder, about.clone(), wire, credentials.clone());
     *request.uri_mut() = uri;
     let headers = request.headers_mut();
     drop_hop_by_hop(headers);
     headers.remove(header::HOST);
     // What is to be written down must be read: no coding is asked for.
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    match recorder.client.request(request).await {
-        Ok(response) => {
-            let (mut head, body) = response.into_parts();
-            drop_hop_by_hop(&mut head.headers);
-            note.answered(head.status, &head.headers);
-            Response::from_parts(head, Either::Left(Tee::new(body, |end| note.ended(end))))
-        }
+    if upgrading.is_some() {
+        headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
+        ask_for_websocket(headers);
+    }
+    let mut response = match recorder.client.request(request).await {
+        Ok(response) => response,
         Err(error) => {
             note.gap("the service could not be reached");
             let message = format!("{} could not be reached: {}", recorder.upstream, told(&error));
-            refuse(StatusCode::BAD_GATEWAY, "conform_upstream_unreachable", &message)
+            return refuse(StatusCode::BAD_GATEWAY, "conform_upstream_unreachable", &message);
         }
+    };
+    if let Some(client) = upgrading
+        && response.status() == StatusCode::SWITCHING_PROTOCOLS
+    {
+        note.nothing();
+        let service = upgrade::on(&mut response);
+        let listener = Listener::new(recorder, about, wire, credentials);
+        opening.put(Relay::new(client, service, listener));
+        let (mut head, _) = response.into_parts();
+        drop_hop_by_hop(&mut head.headers);
+        ask_for_websocket(&mut head.headers);
+        return Response::from_parts(head, Either::Right(Full::default()));
     }
+    let (mut head, body) = response.into_parts();
+    drop_hop_by_hop(&mut head.headers);
+    note.answered(head.status, &head.headers);
+    Response::from_parts(head, Either::Left(Tee::new(body, |end| note.ended(end))))
+}
+
+/// The headers of both sides that change the protocol; the others are passed on.
+fn ask_for_websocket(headers: &mut HeaderMap) {
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
 }
 
 fn asks_for_websocket(headers: &HeaderMap) -> bool {
@@ -128,78 +152,4 @@ fn refuse(status: StatusCode, code: &str, message: &str) -> Response<PassedBody>
     let content_type = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
     response
-}
-
-/// What is to be written down for one request. Dropped without a word, it says so.
-struct Note {
-    recorder: Arc<Recorder>,
-    number: u64,
-    about: String,
-    wire: Option<Wire>,
-    credentials: Credentials,
-    status: StatusCode,
-    headers: HeaderMap,
-    is_done: bool,
-}
-
-impl Note {
-    fn new(recorder: &Arc<Recorder>, request: &Request<Incoming>) -> Self {
-        let (method, path) = (request.method(), request.uri().path());
-        Self {
-            number: recorder.cassette.arrive(),
-            recorder: Arc::clone(recorder),
-            about: format!("{method} {path}"),
-            wire: model_wire(method, path),
-            credentials: Credentials::of(request.headers()),
-            status: StatusCode::OK,
-            headers: HeaderMap::new(),
-            is_done: false,
-        }
-    }
-
-    fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
-        self.status = status;
-        for value in headers.get_all(header::CONTENT_ENCODING) {
-            self.headers.append(header::CONTENT_ENCODING, value.clone());
-        }
-    }
-
-    fn ended(mut self, end: End) {
-        let Some(wire) = self.wire else { return self.finish(Entry::Nothing) };
-        if !self.status.is_success() {
-            let reason = format!("the service answered with status {}", self.status.as_u16());
-            return self.gap(&reason);
-        }
-        let read = match end {
-            End::Lost(reason) => Err(reason.to_owned()),
-            End::Whole(bytes) => decoded(Bytes::from(bytes), &self.headers, REPLY_LIMIT)
-                .and_then(|bytes| read::read(wire, &bytes)),
-        };
-        match read {
-            Ok(read::Read { reply, left_out }) => {
-                let reply = self.recorder.scrubber.reply(&reply, &self.credentials);
-                let about = self.about.clone();
-                self.finish(Entry::Turn { about, reply, left_out });
-            }
-            Err(reason) => self.gap(&reason),
-        }
-    }
-
-    fn gap(&mut self, reason: &str) {
-        let (about, reason) = (self.about.clone(), reason.to_owned());
-        let is_model = self.wire.is_some();
-        self.finish(if is_model { Entry::Gap { about, reason } } else { Entry::Nothing });
-    }
-
-    fn finish(&mut self, entry: Entry) {
-        if !std::mem::replace(&mut self.is_done, true) {
-            self.recorder.cassette.finish(self.number, entry);
-        }
-    }
-}
-
-impl Drop for Note {
-    fn drop(&mut self) {
-        self.gap("the client went away before it was answered");
-    }
 }

@@ -12,8 +12,10 @@
 
 mod cassette;
 mod forward;
+mod note;
 mod proxy;
 mod read;
+mod relay;
 mod scrub;
 mod tee;
 mod upstream;

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 
 use super::cassette::{Cassette, Figures};
 use super::forward::{Recorder, forward};
+use super::relay::Opening;
 use super::scrub::Scrubber;
 use super::upstream::Upstream;
 
@@ -192,17 +193,23 @@ impl Recording {
     }
 }
 
-/// Passes on the requests of one connection, one after another.
+/// Passes on the requests of one connection, one after another, and then, where one of them opened
+/// it, what goes over its `WebSocket`.
 async fn serve(stream: TcpStream, recorder: Arc<Recorder>) {
     // Each event is to reach the client when it comes. Refused only by a socket that is dead.
     let _ = stream.set_nodelay(true);
+    let opening = Opening::default();
     let service = service_fn(|request| {
-        let recorder = Arc::clone(&recorder);
-        async move { Ok::<_, Infallible>(forward(recorder, request).await) }
+        let (recorder, opening) = (Arc::clone(&recorder), opening.clone());
+        async move { Ok::<_, Infallible>(forward(recorder, request, &opening).await) }
     });
     // An error means that one of both ends left; what that means for the script is noted.
     let _ = http1::Builder::new()
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
         .await;
+    if let Some(relay) = opening.take() {
+        relay.run().await;
+    }
 }

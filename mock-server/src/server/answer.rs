@@ -20,6 +20,7 @@ use super::request_body::{self, BodyProblem, RequestBody};
 use super::routing::{self, Plan, Routed};
 use super::session::Run;
 use super::state::{BODY_LIMIT, State};
+use super::store::Stored;
 use super::stored;
 use super::websocket::{self, Opening};
 use crate::capture;
@@ -152,11 +153,9 @@ async fn model(
             }
             let is_faulted = applied.as_ref().is_some_and(|applied| applied.fault.status.is_some());
             if wire == Wire::Responses && !is_faulted {
-                state.store.keep(ids.response(wire), &json, &reply, ids);
                 let id = ids.response(wire);
-                if let Some(answered) = asked.answered(id, &purpose, ids, applied.clone()) {
-                    state.responses.keep(&answered);
-                }
+                let answered = asked.answered(id.clone(), &purpose, ids, applied.clone());
+                state.store.keep(&id, asked.stored(purpose, ids, answered));
             }
             let given = Given { reply: &reply, label: &label, ids, applied: applied.as_deref() };
             deliver(state, head, request, given, tracker).await
@@ -173,7 +172,7 @@ fn effective(state: &State, wire: Wire, sent: &Value) -> Effective {
     match chain::previous_id(sent) {
         Ok(None) => Effective::AsSent,
         Ok(Some(id)) => {
-            let earlier = state.responses.find(id);
+            let earlier = state.store.answered(id);
             let body =
                 earlier.and_then(|earlier| chain::chained(&state.script, sent, &earlier).ok());
             body.map_or(Effective::Unknown, Effective::Rebuilt)
@@ -246,6 +245,12 @@ impl Asked<'_> {
         let is_known = applied.as_ref().is_none_or(|applied| applied.fault.edits.is_empty());
         let effective = self.effective().filter(|_| is_known)?;
         Some(Answered::reply(id, effective, purpose, ids).with_fault(applied))
+    }
+
+    /// The response that these ids belong to, as the store keeps it.
+    pub(super) fn stored(&self, purpose: Purpose, ids: Ids, answered: Option<Answered>) -> Stored {
+        let sent = Arc::clone(self.sent);
+        Stored { sent, purpose, ids, answered, is_cancelled: false }
     }
 
     /// The journal's entry.

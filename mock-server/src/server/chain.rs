@@ -8,8 +8,8 @@
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::{HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -18,9 +18,6 @@ use crate::fault::with_faulty_calls;
 use crate::journal::Applied;
 use crate::script::{Purpose, Script};
 use crate::wire::{self, ApiError, Ids, Wire};
-
-/// How many responses can be continued over HTTP, or on another connection than their own.
-const KEPT: usize = 256;
 
 /// Fields of a request that say how it travels, not what is asked.
 const TRANSPORT: [&str; 4] = ["type", "previous_response_id", "generate", "stream_id"];
@@ -175,35 +172,4 @@ pub(super) fn orphan(effective: &Value) -> Option<&str> {
         }
     }
     None
-}
-
-/// The responses that outlive their connection: the newest of those whose request did not say
-/// `store: false`.
-#[derive(Debug, Default)]
-pub(super) struct Responses {
-    kept: Mutex<VecDeque<Answered>>,
-}
-
-impl Responses {
-    /// Keeps a response, unless its request says that it shall not be kept.
-    pub(super) fn keep(&self, answered: &Answered) {
-        if answered.request.get("store") == Some(&Value::Bool(false)) {
-            return;
-        }
-        let mut kept = self.lock();
-        if kept.len() == KEPT {
-            kept.pop_front();
-        }
-        kept.push_back(answered.clone());
-    }
-
-    /// A response by its id.
-    pub(super) fn find(&self, id: &str) -> Option<Answered> {
-        self.lock().iter().rev().find(|answered| answered.id == id).cloned()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Answered>> {
-        // Each change is one push or pop, so a panic leaves the list whole.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

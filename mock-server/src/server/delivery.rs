@@ -1,5 +1,6 @@
 //! How far answers get, for the journal.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::journal::{Delivery, Journal};
@@ -68,13 +69,24 @@ impl Drop for Tracker {
 }
 
 /// The answers of one connection whose last bytes are with the connection but perhaps not yet
-/// written.
+/// written, and how they are written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Endings {
     waiting: Arc<Mutex<Vec<Tracker>>>,
+    apart: Arc<AtomicBool>,
 }
 
 impl Endings {
+    /// Says whether each chunk of the answer that begins is a write of its own.
+    pub(super) fn write_apart(&self, apart: bool) {
+        self.apart.store(apart, Ordering::Release);
+    }
+
+    /// Whether each chunk is a write of its own.
+    pub(super) fn are_apart(&self) -> bool {
+        self.apart.load(Ordering::Acquire)
+    }
+
     /// Adds an answer of which all bytes are with the connection.
     pub(super) fn add(&self, tracker: Tracker) {
         self.lock().push(tracker);

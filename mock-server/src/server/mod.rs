@@ -34,3 +34,5 @@ pub use handle::MockServer;
 pub(crate) use request_body::decoded;
 pub use session::{BadSessionKey, Session, SessionKey};
 pub use verify::{Mismatch, Report};
+#[cfg(fuzzing)]
+pub(crate) use websocket::read_and_drop;

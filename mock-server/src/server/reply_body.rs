@@ -22,9 +22,9 @@ pub(super) struct ReplyBody {
 enum Content {
     /// Bytes of a known length.
     Whole(Option<Bytes>),
-    /// A stream of frames, each of which the [socket](super::socket) writes by itself.
+    /// A stream of frames, none of which the [socket](super::socket) writes in parts.
     Frames(std::vec::IntoIter<Bytes>),
-    /// What a fault has planned; the socket writes each of its parts by itself too.
+    /// What a fault has planned; the socket writes each of its parts by itself.
     Steps(Steps),
 }
 
@@ -34,7 +34,7 @@ impl ReplyBody {
         Self { content: Content::Whole(Some(bytes)), tracked: None }
     }
 
-    /// A stream of frames, each written by itself.
+    /// A stream of frames, each written whole.
     pub(super) fn frames(frames: Vec<Bytes>) -> Self {
         Self { content: Content::Frames(frames.into_iter()), tracked: None }
     }
@@ -46,6 +46,8 @@ impl ReplyBody {
 
     /// Notes in the journal how far this body gets on its connection.
     pub(super) fn tracked(self, tracker: Tracker, endings: Endings) -> Self {
+        // A fault may be about where writes end.
+        endings.write_apart(matches!(self.content, Content::Steps(_)));
         Self { tracked: Some((tracker, endings)), ..self }
     }
 }

@@ -7,7 +7,6 @@ use std::time::Instant;
 use http::HeaderValue;
 
 use super::builder::StartError;
-use super::chain::Responses;
 use super::routing::Queues;
 use super::store::Store;
 use super::websocket::Sockets;
@@ -27,8 +26,6 @@ pub(super) struct State {
     pub(super) gates: Gates,
     pub(super) journal: Journal,
     pub(super) started: Instant,
-    /// The responses that a later request may continue.
-    pub(super) responses: Responses,
     pub(super) sockets: Sockets,
     /// The responses that a client may ask for again.
     pub(super) store: Store,
@@ -93,7 +90,6 @@ impl State {
             gates,
             journal: Journal::new(limits),
             started: Instant::now(),
-            responses: Responses::default(),
             sockets: Sockets::default(),
             store: Store::default(),
             compactions: AtomicU64::new(0),

@@ -1,17 +1,21 @@
-//! The responses that were served, for clients that ask for them again.
+//! The responses that were served, for clients that ask for them again or continue them.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::script::{Reply, Script};
+use super::chain::Answered;
+use super::routing;
+use crate::script::{Purpose, Reply, Script};
 use crate::wire::Ids;
 
 /// How many responses are kept; the oldest are forgotten first.
-const KEPT: usize = 1024;
+const KEPT: usize = 256;
 
-/// The served responses by their ids.
+/// The responses that outlive their exchange: those whose request did not say `store: false`,
+/// whatever they came over.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     inner: Mutex<Inner>,
@@ -26,27 +30,24 @@ struct Inner {
 /// A response and the request that it answers. Its object is written when it is asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
-    pub(super) request: Arc<Value>,
+    /// The request's body as it was sent.
+    pub(super) sent: Arc<Value>,
+    pub(super) purpose: Purpose,
     pub(super) ids: Ids,
-    /// The reply of a side request; that of a turn is found in the script.
-    side: Option<Arc<Reply>>,
+    /// What a request continues that names it; `None`: its own history is not known.
+    pub(super) answered: Option<Answered>,
     pub(super) is_cancelled: bool,
 }
 
 impl Store {
-    /// Keeps a response, unless the request asks not to.
-    pub(super) fn keep(&self, id: String, request: &Arc<Value>, reply: &Reply, ids: Ids) {
-        if request.get("store") == Some(&Value::Bool(false)) {
+    /// Keeps a response, unless its request asks not to.
+    pub(super) fn keep(&self, id: &str, response: Stored) {
+        if response.sent.get("store") == Some(&Value::Bool(false)) {
             return;
         }
-        let side = match ids {
-            Ids::Turn { .. } | Ids::WarmUp { .. } => None,
-            Ids::Side { .. } => Some(Arc::new(reply.clone())),
-        };
-        let stored = Stored { request: Arc::clone(request), ids, side, is_cancelled: false };
         let mut inner = self.lock();
-        if inner.by_id.insert(id.clone(), stored).is_none() {
-            inner.in_order.push_back(id);
+        if inner.by_id.insert(id.to_owned(), response).is_none() {
+            inner.in_order.push_back(id.to_owned());
         }
         while inner.in_order.len() > KEPT {
             if let Some(oldest) = inner.in_order.pop_front() {
@@ -60,11 +61,16 @@ impl Store {
         self.lock().by_id.get(id).cloned()
     }
 
-    /// Forgets a response; tells whether there was one.
-    pub(super) fn forget(&self, id: &str) -> bool {
+    /// What a request continues that names this response.
+    pub(super) fn answered(&self, id: &str) -> Option<Answered> {
+        self.lock().by_id.get(id)?.answered.clone()
+    }
+
+    /// Forgets a response.
+    pub(super) fn forget(&self, id: &str) {
         let mut inner = self.lock();
         inner.in_order.retain(|kept| kept != id);
-        inner.by_id.remove(id).is_some()
+        inner.by_id.remove(id);
     }
 
     /// Marks a response as cancelled.
@@ -82,11 +88,8 @@ impl Store {
 
 impl Stored {
     /// The reply.
-    pub(super) fn reply<'s>(&'s self, script: &'s Script) -> Option<&'s Reply> {
-        match (self.ids, &self.side) {
-            (Ids::Turn { turn, .. }, _) => script.turns.get(turn).map(|turn| &turn.reply),
-            (Ids::Side { .. } | Ids::WarmUp { .. }, side) => side.as_deref(),
-        }
+    pub(super) fn reply<'s>(&self, script: &'s Script) -> Cow<'s, Reply> {
+        routing::reply_of(script, &self.purpose, self.ids)
     }
 }
 
@@ -96,19 +99,28 @@ mod tests {
 
     use super::*;
 
+    fn stored(turn: usize, sent: Value) -> Stored {
+        Stored {
+            sent: Arc::new(sent),
+            purpose: Purpose::main(),
+            ids: Ids::Turn { turn, repeat: 0 },
+            answered: None,
+            is_cancelled: false,
+        }
+    }
+
     #[test]
-    fn the_oldest_are_forgotten() {
+    fn the_newest_are_kept_and_nothing_that_shall_not_be_kept() {
         let store = Store::default();
-        let (request, reply) = (Arc::new(json!({})), Reply::default());
         for index in 0..=KEPT {
-            let ids = Ids::Turn { turn: index, repeat: 0 };
-            store.keep(index.to_string(), &request, &reply, ids);
+            store.keep(&index.to_string(), stored(index, json!({})));
         }
         assert!(store.get("0").is_none());
         assert!(store.get("1").is_some());
-        assert!(store.forget("1") && !store.forget("1"));
-        let unstored = Arc::new(json!({"store": false}));
-        store.keep("a".to_owned(), &unstored, &reply, Ids::Turn { turn: 0, repeat: 0 });
+        assert!(store.get(&KEPT.to_string()).is_some());
+        store.forget("1");
+        assert!(store.get("1").is_none());
+        store.keep("a", stored(0, json!({"store": false})));
         assert!(store.get("a").is_none());
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn stored(
 
 /// The response as one object, or what is left of its events.
 fn read(state: &State, found: &Stored, query: &str) -> Result<Response<ReplyBody>, ApiError> {
-    let request = Request::read(Wire::Responses, &found.request)?;
-    let reply = found.reply(&state.script).ok_or_else(gone)?;
+    let request = Request::read(Wire::Responses, &found.sent)?;
+    let reply = &*found.reply(&state.script);
     if parameter(query, "stream") != Some("true") {
         return Ok(json_answer(object(found, wire::response_object(&request, reply, found.ids))));
     }
@@ -73,7 +73,7 @@ fn read(state: &State, found: &Stored, query: &str) -> Result<Response<ReplyBody
 }
 
 fn cancel(state: &State, found: &Stored, id: &str) -> Result<Response<ReplyBody>, ApiError> {
-    if found.request.get("background") != Some(&Value::Bool(true)) {
+    if found.sent.get("background") != Some(&Value::Bool(true)) {
         return Err(ApiError::bad_request(
             "only a response that was made with `background: true` can be cancelled",
         ));
@@ -98,10 +98,6 @@ fn object(found: &Stored, whole: Bytes) -> Bytes {
     }
 }
 
-fn gone() -> ApiError {
-    ApiError::with_status(StatusCode::NOT_FOUND, "the reply of this response is not known any more")
-}
-
 /// One page of the items that the request brought.
 fn input_items(found: &Stored, query: &str) -> Result<Value, ApiError> {
     let limit = match parameter(query, "limit") {
@@ -112,7 +108,7 @@ fn input_items(found: &Stored, query: &str) -> Result<Value, ApiError> {
             })?
         }
     };
-    let mut items = wire::input_items(&found.request, &found.ids.to_string());
+    let mut items = wire::input_items(&found.sent, &found.ids.to_string());
     match parameter(query, "order") {
         None | Some("desc") => items.reverse(),
         Some("asc") => {}
@@ -166,14 +162,14 @@ fn compacted(state: &State, request: &Value) -> Result<Value, ApiError> {
     let mut chain: Vec<Arc<Value>> = Vec::new();
     while let Some(id) = previous {
         // A client can name an id before it is given, and so make a ring.
-        let is_new = |found: &Stored| !chain.iter().any(|seen| Arc::ptr_eq(seen, &found.request));
+        let is_new = |found: &Stored| !chain.iter().any(|seen| Arc::ptr_eq(seen, &found.sent));
         let found = state.store.get(&id).filter(is_new).ok_or_else(|| {
             ApiError::bad_request(format!("no response with the id `{id}` is stored"))
                 .param("previous_response_id")
                 .code("previous_response_not_found")
         })?;
-        previous = named_before(&found.request);
-        chain.push(found.request);
+        previous = named_before(&found.sent);
+        chain.push(found.sent);
     }
     history.splice(0..0, chain.iter().rev().map(|request| Value::clone(request)));
     let count = state.compactions.fetch_add(1, Ordering::Relaxed) + 1;

@@ -12,4 +12,5 @@ mod faults;
 mod handshake;
 mod laws;
 mod messages;
+mod record;
 mod support;

@@ -1,5 +1,6 @@
 //! What the tests share: a client made of a public `WebSocket` crate.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use conform_mock_server::document::Source;
@@ -40,7 +41,11 @@ impl std::fmt::Debug for Socket {
 
 /// An upgrade request with these headers beside the necessary ones.
 pub(crate) fn upgrade(server: &MockServer, headers: &[(&str, &str)]) -> Request<()> {
-    let url = format!("ws://{}/v1/responses", server.address());
+    upgrade_at(server.address(), headers)
+}
+
+fn upgrade_at(address: SocketAddr, headers: &[(&str, &str)]) -> Request<()> {
+    let url = format!("ws://{address}/v1/responses");
     let mut request = url.into_client_request().expect("an address");
     for (name, value) in headers {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("a name");
@@ -54,8 +59,16 @@ pub(crate) async fn try_open(
     server: &MockServer,
     headers: &[(&str, &str)],
 ) -> Result<Socket, Response<Option<Vec<u8>>>> {
-    let stream = TcpStream::connect(server.address()).await.expect("the server listens");
-    match client_async(upgrade(server, headers), stream).await {
+    try_open_at(server.address(), headers).await
+}
+
+/// The same, of whatever listens there.
+pub(crate) async fn try_open_at(
+    address: SocketAddr,
+    headers: &[(&str, &str)],
+) -> Result<Socket, Response<Option<Vec<u8>>>> {
+    let stream = TcpStream::connect(address).await.expect("a server listens");
+    match client_async(upgrade_at(address, headers), stream).await {
         Ok((stream, response)) => Ok(Socket { stream, headers: response.headers().clone() }),
         Err(Error::Http(response)) => Err(*response),
         Err(other) => panic!("no answer: {other}"),

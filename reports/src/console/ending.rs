@@ -6,7 +6,7 @@ use super::options::ConsoleOptions;
 use super::report::{counted, duration};
 use super::table::table;
 use crate::gate::Outcome;
-use crate::record::{RunFinished, Tally};
+use crate::record::{NotRun, RunFinished, Tally};
 use crate::render::{Styles, name, one_line};
 use crate::summary::Summary;
 use crate::tally::Mark;
@@ -14,7 +14,9 @@ use crate::tally::Mark;
 /// The sections between the cases and the last lines; those with nothing to say are left out.
 pub(super) fn sections(summary: &Summary, run: &RunFinished, styles: &Styles) -> Vec<String> {
     let stale = run.stale.iter().map(|entry| name(entry)).collect::<Vec<_>>();
+    let not_run = run.not_run.iter().map(not_run).collect::<Vec<_>>();
     [
+        section("Not run", &not_run, styles),
         section("Known gaps, as the baseline says", &by_reason(&summary.known), styles),
         section("Skipped", &by_reason(&summary.skips), styles),
         section(
@@ -72,6 +74,11 @@ fn standing(tally: &Tally) -> String {
         let others = Tally { pass: 0, ..*tally };
         format!("nothing stands against it; let through: {others}")
     }
+}
+
+fn not_run(agent: &NotRun) -> String {
+    let remark = if agent.required { "" } else { " (not required)" };
+    format!("{}{remark}: {}", name(&agent.agent), one_line(&agent.why))
 }
 
 fn section(title: &str, lines: &[String], styles: &Styles) -> Option<String> {

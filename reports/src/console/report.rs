@@ -64,13 +64,14 @@ impl<W: Write> Console<W> {
         self.name_width = self.names.width(&header.agents);
         self.selected = header.cases;
         let agents: Vec<_> = header.agents.iter().map(|agent| self.names.of(agent)).collect();
+        let agents = if agents.is_empty() { "none".to_owned() } else { agents.join(", ") };
         let text = format!(
             "conform {}: {}, {} at once; isolation: {}\nagents: {}\n\n",
             header.conform,
             counted(header.cases, "case"),
             header.jobs,
             one_line(&header.isolation),
-            agents.join(", ")
+            agents
         );
         self.write(&text)?;
         if self.options.progress == Progress::Bar {

@@ -14,7 +14,13 @@ fn xml_of(cases: &[CaseRecord], run: &RunFinished, gate: Gate) -> String {
 }
 
 fn run(cases: &[CaseRecord]) -> RunFinished {
-    RunFinished { interrupted: false, tally: Tally::of(cases), stale: Vec::new(), duration_ms: 0 }
+    RunFinished {
+        interrupted: false,
+        tally: Tally::of(cases),
+        stale: Vec::new(),
+        not_run: Vec::new(),
+        duration_ms: 0,
+    }
 }
 
 /// What a parser sees: the elements in order, the attributes and all character data.

@@ -23,8 +23,8 @@ pub use evidence::{
 };
 pub use read::{Note, Record, read};
 pub use schema::{
-    AgentRef, CaseRecord, Header, Line, Location, Metrics, RunFinished, SCHEMA, Tally, Timing,
-    VariantName,
+    AgentRef, CaseRecord, Header, Line, Location, Metrics, NotRun, RunFinished, SCHEMA, Tally,
+    Timing, VariantName,
 };
 pub use verdict::{CheckRecord, CheckResult, ErrorKind, Finding, Layer, Severity, Verdict};
 pub use write::Writer;

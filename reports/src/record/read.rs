@@ -104,6 +104,7 @@ impl Record {
             interrupted: true,
             tally: Tally::of(&self.cases),
             stale: Vec::new(),
+            not_run: Vec::new(),
             duration_ms: self.cases.iter().filter_map(end_of_case).max().unwrap_or(0),
         })
     }

@@ -168,8 +168,22 @@ pub struct RunFinished {
     pub tally: Tally,
     /// Baseline entries that no longer fail, by case id.
     pub stale: Vec<String>,
+    /// Agents that were asked for and could not be run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<NotRun>,
     /// Whole run, in milliseconds.
     pub duration_ms: u64,
+}
+
+/// An agent that was asked for and is not on the machine, so that no case was put to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotRun {
+    /// The agent as it was named.
+    pub agent: String,
+    /// Why it could not be run, and what to do.
+    pub why: String,
+    /// Whether the run comes to nothing without it.
+    pub required: bool,
 }
 
 /// How many cases came to what.

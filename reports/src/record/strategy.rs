@@ -216,11 +216,17 @@ pub(super) fn header() -> impl Strategy<Value = Header> {
 }
 
 pub(super) fn finished() -> impl Strategy<Value = RunFinished> {
-    (any::<bool>(), count(), vec(text(), 0..3), number()).prop_map(
-        |(interrupted, pass, stale, duration_ms)| RunFinished {
+    let not_run = (text(), text(), any::<bool>()).prop_map(|(agent, why, required)| NotRun {
+        agent,
+        why,
+        required,
+    });
+    (any::<bool>(), count(), vec(text(), 0..3), vec(not_run, 0..2), number()).prop_map(
+        |(interrupted, pass, stale, not_run, duration_ms)| RunFinished {
             interrupted,
             tally: Tally { pass, ..Tally::default() },
             stale,
+            not_run,
             duration_ms,
         },
     )

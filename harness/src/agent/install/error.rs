@@ -80,7 +80,7 @@ pub enum InstallError {
     },
     /// npm cannot reach its registry.
     #[error(
-        "npm cannot reach its registry for {package}: it says {said:?}; check the network and npm's proxy settings, then install again"
+        "npm cannot reach its registry for {package}: it says {said:?}; check the network and npm's proxy settings, then try again"
     )]
     Network {
         /// The package.
@@ -163,6 +163,24 @@ pub enum InstallError {
         version: String,
         /// pip's words.
         said: String,
+    },
+    /// The package manager does not say which versions there are.
+    #[error(
+        "cannot list the versions of {package}: its package manager says {said:?}; check the network and the package manager's settings, then try again"
+    )]
+    Unlisted {
+        /// The package.
+        package: String,
+        /// The package manager's words.
+        said: String,
+    },
+    /// The agent is not fetched, so there is no list of its versions.
+    #[error(
+        "{agent} is not fetched from a package, so it has no list of published versions; name an agent that `conform agents install` fetches"
+    )]
+    NotPublished {
+        /// Profile name.
+        agent: String,
     },
     /// The profile's pattern does not lead to one executable.
     #[error(

@@ -11,8 +11,10 @@ mod npm;
 mod path;
 mod pattern;
 mod pip;
+mod published;
 mod store;
 
 pub use error::InstallError;
 pub use manifest::{Installed, Origin};
+pub use published::Published;
 pub use store::{Listed, Progress, Store};

@@ -1,4 +1,4 @@
-//! Fetching a package with npm.
+//! Fetching a package with npm, and listing its versions.
 
 use std::fs::{File, Permissions};
 use std::io::BufReader;
@@ -130,22 +130,55 @@ fn read_lock(folder: &Path, package: Package<'_>) -> Result<Option<String>, Inst
     }
 }
 
+/// What `npm view NAME versions --json` prints: a list, or the version where there is but one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Versions {
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Every published version of a package, in npm's words and order. npm is run in `folder`, so that
+/// it finds no project's configuration.
+pub(super) fn versions(
+    npm: &Path,
+    folder: &Path,
+    package: &str,
+) -> Result<Vec<String>, InstallError> {
+    let output = Command::new(npm)
+        .args(["view", package, "versions", "--json", "--loglevel=error"])
+        .current_dir(folder)
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(io("run", npm))?;
+    let unlisted = |said: String| InstallError::Unlisted { package: package.to_owned(), said };
+    if !output.status.success() {
+        let said = read_errors(&String::from_utf8_lossy(&output.stderr));
+        return Err(said.trouble(package).unwrap_or_else(|said| unlisted(said.summary)));
+    }
+    match serde_json::from_slice(&output.stdout) {
+        Ok(Versions::One(version)) => Ok(vec![version]),
+        Ok(Versions::Several(versions)) => Ok(versions),
+        Err(error) => Err(unlisted(format!("no list of versions in JSON ({error})"))),
+    }
+}
+
 fn failure(package: Package<'_>, output: &Output) -> InstallError {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let Said { code, summary } = read_errors(&stderr);
+    let said = read_errors(&String::from_utf8_lossy(&output.stderr));
+    let said = match said.trouble(package.name) {
+        Ok(trouble) => return trouble,
+        Err(said) => said,
+    };
     let (name, version) = (package.name.to_owned(), package.version.to_owned());
-    match code.as_deref() {
-        Some("ETARGET") => InstallError::NoSuchVersion { package: name, version, said: summary },
-        Some("E404") => InstallError::NoSuchPackage { package: name, said: summary },
-        Some(
-            "ENOTFOUND" | "EAI_AGAIN" | "ECONNREFUSED" | "ECONNRESET" | "ETIMEDOUT" | "ENETUNREACH"
-            | "EHOSTUNREACH" | "ERR_SOCKET_TIMEOUT" | "ENOTCACHED",
-        ) => InstallError::Network { package: name, said: summary },
+    match said.code.as_deref() {
+        Some("ETARGET") => {
+            InstallError::NoSuchVersion { package: name, version, said: said.summary }
+        }
         _ => InstallError::Npm {
             package: name,
             version,
             ended: output.status.to_string(),
-            said: summary,
+            said: said.summary,
         },
     }
 }
@@ -155,6 +188,21 @@ fn failure(package: Package<'_>, output: &Output) -> InstallError {
 struct Said {
     code: Option<String>,
     summary: String,
+}
+
+impl Said {
+    /// The trouble that every use of the registry can meet; `Err`: it is another.
+    fn trouble(self, package: &str) -> Result<InstallError, Self> {
+        let package = package.to_owned();
+        match self.code.as_deref() {
+            Some("E404") => Ok(InstallError::NoSuchPackage { package, said: self.summary }),
+            Some(
+                "ENOTFOUND" | "EAI_AGAIN" | "ECONNREFUSED" | "ECONNRESET" | "ETIMEDOUT"
+                | "ENETUNREACH" | "EHOSTUNREACH" | "ERR_SOCKET_TIMEOUT" | "ENOTCACHED",
+            ) => Ok(InstallError::Network { package, said: self.summary }),
+            _ => Err(self),
+        }
+    }
 }
 
 /// Reads lines such as `npm error code ETARGET` and `npm error notarget No matching version …`

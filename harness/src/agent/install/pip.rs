@@ -1,4 +1,4 @@
-//! Fetching a package with pip, into a virtual environment of its own.
+//! Fetching a package with pip, into a virtual environment of its own, and listing its versions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -41,12 +41,7 @@ pub(super) fn fetch(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Origin, InstallError> {
     progress(Progress::Fetching);
-    let python = python(request, search)?;
-    let made = run(Command::new(&python).args(["-m", "venv", VENV]).current_dir(folder))?;
-    if !made.status.success() {
-        return Err(InstallError::Venv { python, said: last_line(&made) });
-    }
-    let own = folder.join(PYTHON);
+    let own = environment(folder, python(request.package, request.python, search)?)?;
     let wanted = format!("{}=={}", request.package, request.version);
     let installed = run(Command::new(&own)
         .args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"])
@@ -79,9 +74,49 @@ pub(super) fn fetch(
     })
 }
 
+/// Every published version of a package that the Python for it can use, in pip's words and order.
+/// `folder` is filled with a virtual environment, whose pip is the one that would install them.
+pub(super) fn versions(
+    folder: &Path,
+    package: &str,
+    pythons: &[String],
+    search: Option<&OsStr>,
+) -> Result<Vec<String>, InstallError> {
+    let own = environment(folder, python(package, pythons, search)?)?;
+    let output = run(Command::new(&own)
+        .args(["-m", "pip", "index", "versions", "--no-input", "--disable-pip-version-check"])
+        .arg(package)
+        .current_dir(folder))?;
+    let unlisted = |said: String| InstallError::Unlisted { package: package.to_owned(), said };
+    if !output.status.success() {
+        return Err(unlisted(last_line(&output)));
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    read_versions(&stdout).ok_or_else(|| unlisted("no line `Available versions: …`".to_owned()))
+}
+
+/// Reads the line `Available versions: 1.1.0, 1.0.0`.
+fn read_versions(stdout: &str) -> Option<Vec<String>> {
+    let line = stdout.lines().find_map(|line| line.strip_prefix("Available versions:"))?;
+    Some(line.split(',').map(|version| version.trim().to_owned()).collect())
+}
+
+/// Makes the virtual environment of an installation; gives its interpreter.
+fn environment(folder: &Path, python: PathBuf) -> Result<PathBuf, InstallError> {
+    let made = run(Command::new(&python).args(["-m", "venv", VENV]).current_dir(folder))?;
+    if !made.status.success() {
+        return Err(InstallError::Venv { python, said: last_line(&made) });
+    }
+    Ok(folder.join(PYTHON))
+}
+
 /// The first Python on the machine that will do.
-fn python(request: &Request<'_>, search: Option<&OsStr>) -> Result<PathBuf, InstallError> {
-    for wanted in request.python {
+fn python(
+    package: &str,
+    pythons: &[String],
+    search: Option<&OsStr>,
+) -> Result<PathBuf, InstallError> {
+    for wanted in pythons {
         let names = [format!("python{wanted}"), "python3".to_owned(), "python".to_owned()];
         for python in names.iter().flat_map(|name| find_all(name, search)) {
             // One that cannot be run, such as a wrapper without a version chosen, is none.
@@ -96,9 +131,9 @@ fn python(request: &Request<'_>, search: Option<&OsStr>) -> Result<PathBuf, Inst
         }
     }
     Err(InstallError::PythonMissing {
-        package: request.package.to_owned(),
-        wanted: request.python.join(" or "),
-        example: request.python.first().cloned().unwrap_or_else(|| "3".to_owned()),
+        package: package.to_owned(),
+        wanted: pythons.join(" or "),
+        example: pythons.first().cloned().unwrap_or_else(|| "3".to_owned()),
     })
 }
 
@@ -121,4 +156,16 @@ fn last_line(output: &Output) -> String {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines().filter_map(|line| line.strip_prefix("ERROR: ")).next_back();
     error.or_else(|| lines().next_back()).unwrap_or("nothing").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_their_line() {
+        let stdout = "tool (1.1.0)\nAvailable versions: 1.1.0, 1.0.0\n  INSTALLED: 1.0.0\n";
+        assert_eq!(read_versions(stdout).unwrap(), ["1.1.0", "1.0.0"]);
+        assert_eq!(read_versions("tool (1.1.0)\n"), None);
+    }
 }

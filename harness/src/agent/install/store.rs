@@ -19,7 +19,7 @@ const RUNTIMES: &str = ".runtimes";
 pub struct Store {
     root: PathBuf,
     /// `PATH` of this process.
-    search: Option<OsString>,
+    pub(super) search: Option<OsString>,
 }
 
 /// An installation as found in the cache.
@@ -202,7 +202,7 @@ impl Store {
         Ok(node.map(|node| Installed { interpreter: Some(node.executable), ..found }))
     }
 
-    fn npm(&self, package: &str) -> Result<PathBuf, InstallError> {
+    pub(super) fn npm(&self, package: &str) -> Result<PathBuf, InstallError> {
         find("npm", self.search.as_deref())
             .ok_or_else(|| InstallError::NpmMissing { package: package.to_owned() })
     }

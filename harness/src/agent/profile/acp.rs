@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How an agent that speaks ACP is started, and its session opened, under a policy.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AcpPolicy {
     /// Arguments that stand for `${policy}`.
@@ -22,7 +23,7 @@ pub struct AcpPolicy {
 
 /// How an agent that speaks ACP is steered and told to compact: the protocol has no word for
 /// either.
-#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AcpWords {
     /// A message to the running turn.
@@ -34,7 +35,7 @@ pub struct AcpWords {
 }
 
 /// How a message reaches the turn that runs.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum AcpSteer {
     /// By a further prompt: a template (`text`).
@@ -49,7 +50,7 @@ pub enum AcpSteer {
 }
 
 /// How the history is compacted.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct AcpCompact {
     /// The prompt that orders it.

@@ -1,5 +1,7 @@
 use super::*;
 use crate::check::fixture;
+use crate::driver::DriverKind;
+use crate::scenario::Capability;
 
 #[test]
 fn a_policy_is_for_drivers_that_are_there_and_can() {

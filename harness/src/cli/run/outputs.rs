@@ -25,7 +25,7 @@ impl Outputs {
             Some(path) => Some((path, open(path).with_context(|| cannot_write(path))?)),
             None => None,
         };
-        let folder = record_folder(args)?;
+        let folder = record_folder(args.record.as_deref())?;
         let writer = Writer::create(&folder, header)?;
         let junit = match report {
             Some((path, file)) => {
@@ -55,9 +55,10 @@ fn cannot_write(path: &Path) -> String {
     )
 }
 
-fn record_folder(args: &RunArgs) -> anyhow::Result<PathBuf> {
-    if let Some(folder) = &args.record {
-        return Ok(folder.clone());
+/// The folder asked for, or a new one with a name of its own.
+pub(crate) fn record_folder(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
+    if let Some(folder) = asked {
+        return Ok(folder.to_owned());
     }
     let runs = Path::new(".conform").join("runs");
     std::fs::create_dir_all(&runs).with_context(|| {

@@ -2,26 +2,35 @@
 
 use std::sync::Arc;
 
-use conform::agent::install::{Installed, Store};
-use conform::agent::profile::Profile;
+use conform::agent::install::{InstallError, Installed, Store};
+use conform::agent::profile::{Install, Profile};
 use conform::agent::registry::Registry;
 use conform::run::{Baseline, Subject, SubjectName};
 use conform_lab_agent::Defect;
 use conform_mock_server::document::did_you_mean;
-use conform_mock_server::wire::Wire;
+use conform_reports::record::NotRun;
 
 use super::args::RunArgs;
 
-/// The agents under test and their baselines, in the same order.
-pub(super) fn subjects(
-    args: &RunArgs,
-    registry: &Registry,
-) -> anyhow::Result<(Vec<Arc<Subject>>, Vec<Baseline>)> {
+/// The agents under test.
+pub(super) struct Subjects {
+    /// Those that can be started.
+    pub(super) here: Vec<Arc<Subject>>,
+    /// Their baselines, in the same order.
+    pub(super) baselines: Vec<Baseline>,
+    /// Those that are not on this machine.
+    pub(super) missing: Vec<NotRun>,
+}
+
+/// Finds the agents under test. One that is not on this machine does not keep the others from
+/// being run; one that no profile knows is bad input.
+pub(super) fn subjects(args: &RunArgs, registry: &Registry) -> anyhow::Result<Subjects> {
     let lab = [SubjectName { agent: "lab".to_owned(), version: None }];
     let names = if args.agent.is_empty() { &lab[..] } else { &args.agent };
+    args.require.check(names)?;
     let store = Store::open(conform::cache::folder()?);
-    let mut subjects = Vec::new();
-    let mut baselines = Vec::new();
+    let mut subjects = Subjects { here: Vec::new(), baselines: Vec::new(), missing: Vec::new() };
+    let mut seen: Vec<(String, String)> = Vec::new();
     for defect in &args.defect {
         check_defect(defect)?;
     }
@@ -33,48 +42,92 @@ pub(super) fn subjects(
                 profile.name
             );
         }
-        let installed = store.installed(&profile, name.version.as_deref())?;
-        let Some(installed) = installed else {
-            let profiles = match &args.profiles {
+        args.conditions.check_wire(&profile)?;
+        let found = find(args, &store, &profile, name)?;
+        let version = match (&found, &name.version) {
+            (Ok(installed), _) => installed.version.clone(),
+            (Err(_), Some(version)) if version != "latest" => version.clone(),
+            (Err(_), _) => profile.versions.first().cloned().unwrap_or_default(),
+        };
+        let one = (profile.name.clone(), version);
+        if seen.contains(&one) {
+            anyhow::bail!("{}@{} is named twice; name it once", one.0, one.1);
+        }
+        match found {
+            Ok(installed) => {
+                subjects.baselines.push(baseline(args, registry, &one.0, &one.1)?);
+                let subject = subject(profile, installed);
+                subjects.here.push(Arc::new(Subject {
+                    wire: args.conditions.wire,
+                    defects: args.defect.clone(),
+                    ..subject
+                }));
+            }
+            Err(why) => {
+                anstream::eprintln!("not run: {name}: {why}");
+                let required = args.require.counts(name);
+                subjects.missing.push(NotRun { agent: name.to_string(), why, required });
+            }
+        }
+        seen.push(one);
+    }
+    // A run of nothing holds nothing.
+    if subjects.here.is_empty() {
+        subjects.missing.iter_mut().for_each(|missing| missing.required = true);
+    }
+    Ok(subjects)
+}
+
+/// The installed agent as it is started, on the wire that each launch prefers.
+pub(crate) fn subject(profile: Profile, installed: Installed) -> Subject {
+    let Installed { version, executable, interpreter, .. } = installed;
+    Subject { profile, version, executable, interpreter, wire: None, defects: Vec::new() }
+}
+
+/// The agent on this machine; `Ok(Err(_))`: why it is not there, and what to do.
+fn find(
+    args: &RunArgs,
+    store: &Store,
+    profile: &Profile,
+    name: &SubjectName,
+) -> anyhow::Result<Result<Installed, String>> {
+    let found = store.installed(profile, name.version.as_deref()).and_then(|found| {
+        found.iter().try_for_each(Installed::verify)?;
+        Ok(found)
+    });
+    match found {
+        Ok(Some(installed)) => Ok(Ok(installed)),
+        Ok(None) => {
+            let profiles = match &args.conditions.profiles {
                 Some(folder) => format!(" --profiles {}", folder.display()),
                 None => String::new(),
             };
-            anyhow::bail!("{name} is not installed; run `conform agents install {name}{profiles}`");
-        };
-        installed.verify()?;
-        let Installed { version, executable, interpreter, .. } = installed;
-        let is_same =
-            |other: &Arc<Subject>| other.profile.name == profile.name && other.version == version;
-        if subjects.iter().any(is_same) {
-            anyhow::bail!("{}@{version} is named twice; name it once", profile.name);
+            let install = format!("run `conform agents install {name}{profiles}`");
+            if is_known(profile, name) {
+                return Ok(Err(format!("it is not installed; {install}")));
+            }
+            // There may be no such version at all, and a mistyped one is not to be let through.
+            anyhow::bail!(
+                "{name} is not installed, and its profile lists no such version; {install}"
+            )
         }
-        check_wire(args, &profile)?;
-        baselines.push(baseline(args, registry, &profile.name, &version)?);
-        let defects = args.defect.clone();
-        subjects.push(Arc::new(Subject {
-            profile,
-            version,
-            executable,
-            interpreter,
-            wire: args.wire,
-            defects,
-        }));
+        Err(
+            problem @ (InstallError::NotOnPath { .. }
+            | InstallError::Damaged { .. }
+            | InstallError::Io { .. }),
+        ) => Ok(Err(problem.to_string())),
+        Err(other) => Err(other.into()),
     }
-    Ok((subjects, baselines))
 }
 
-/// A wire that no driver of the agent speaks would only show as a heap of errors.
-fn check_wire(args: &RunArgs, profile: &Profile) -> anyhow::Result<()> {
-    let Some(wire) = args.wire else { return Ok(()) };
-    let mut spoken: Vec<Wire> =
-        profile.drivers.iter().flat_map(|launch| &launch.wires).copied().collect();
-    if spoken.contains(&wire) {
-        return Ok(());
+/// Whether the profile knows of the version, which only those that are fetched can lack.
+fn is_known(profile: &Profile, name: &SubjectName) -> bool {
+    match (&profile.install, name.version.as_deref()) {
+        (Install::BuiltIn | Install::Path { .. }, _) | (_, None | Some("latest")) => true,
+        (Install::Npm { .. } | Install::Pip { .. }, Some(version)) => {
+            profile.versions.iter().any(|known| known == version)
+        }
     }
-    spoken.sort_by_key(|wire| wire.name());
-    spoken.dedup();
-    let spoken: Vec<&str> = spoken.into_iter().map(Wire::name).collect();
-    anyhow::bail!("{} does not speak {wire}; it speaks {}", profile.name, spoken.join(", "))
 }
 
 fn check_defect(name: &str) -> anyhow::Result<()> {

@@ -43,6 +43,9 @@ impl Parser {
             .and_then(|node| Some((self.id(node, "a matrix")?, node.span)));
         let requires = self.capabilities(fields.optional("requires"));
         let needs = self.programs(fields.optional("needs"));
+        let start = fields
+            .optional("start")
+            .and_then(|node| Some((self.line(node, "a folder")?, node.span)));
         let mut body = self.fragment(&mut fields);
         let slots = if multiplied { Slots::Filled } else { Slots::NoMatrix };
         let model = fields.required("model", &mut self.problems);
@@ -81,6 +84,7 @@ impl Parser {
             matrix,
             requires,
             needs,
+            start,
             body,
             control,
         })

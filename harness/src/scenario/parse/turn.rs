@@ -12,7 +12,8 @@ const KINDS: [&str; 5] = ["say", "call", "calls", "attempt", "slot"];
 /// What can stand beside that.
 const MODIFIERS: [&str; 7] = ["when", "name", "purpose", "gate", "begin", "usage", "fault"];
 /// The logical tools.
-const TOOLS: [&str; 7] = ["shell", "privileged", "read", "write", "edit", "fetch", "unoffered"];
+const TOOLS: [&str; 9] =
+    ["shell", "privileged", "read", "write", "edit", "fetch", "skill", "spawn", "unoffered"];
 
 /// Whether a list of turns may hold a `slot`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +150,8 @@ impl Parser {
             }
             "read" => Some(LogicalCall::Read { path: self.filled_template(value, "a path")? }),
             "fetch" => Some(LogicalCall::Fetch { url: self.filled_template(value, "an address")? }),
+            "skill" => Some(LogicalCall::Skill { name: self.filled_template(value, "a skill")? }),
+            "spawn" => Some(LogicalCall::Spawn { task: self.filled_template(value, "a task")? }),
             "write" => self.write(value),
             "edit" => self.edit(value),
             "unoffered" => self.unoffered(value),

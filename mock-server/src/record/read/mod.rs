@@ -47,6 +47,15 @@ pub(super) fn read(wire: Wire, body: &[u8]) -> Result<Read, String> {
     }
 }
 
+/// Reads the events of a reply that came over a `WebSocket`, one a message.
+///
+/// # Errors
+/// Why there is no reply in them.
+pub(super) fn socket(events: Vec<Value>) -> Result<Read, String> {
+    let events: Vec<Event> = events.into_iter().map(|data| Event { data }).collect();
+    responses::stream(&events)
+}
+
 /// Arguments as a map, if the map's text is the very same; as text otherwise.
 fn arguments(text: &str) -> CallPayload {
     match serde_json::from_str::<Map<String, Value>>(text) {

@@ -62,18 +62,3 @@ fn a_result_needs_its_call_before_it() {
     assert_eq!(orphan(&json!({"input": [result, call]})), Some("call_1"));
     assert_eq!(orphan(&json!({"input": "text"})), None);
 }
-
-#[test]
-fn the_store_keeps_the_newest_and_nothing_that_shall_not_be_kept() {
-    let responses = Responses::default();
-    let stored = Arc::new(json!({"input": "a"}));
-    for turn in 0..=KEPT {
-        responses.keep(&answered(turn, &stored));
-    }
-    assert!(responses.find("resp_1").is_none());
-    assert!(responses.find("resp_2").is_some());
-    assert!(responses.find(&format!("resp_{}", KEPT + 1)).is_some());
-    let unstored = Arc::new(json!({"input": "a", "store": false}));
-    responses.keep(&answered(999, &unstored));
-    assert!(responses.find("resp_1000").is_none());
-}

@@ -1,4 +1,4 @@
-//! How many writes a stream takes.
+//! Where the writes of an answer end.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream
 use super::*;
 use crate::gate::Gates;
 use crate::journal::JournalLimits;
-use crate::script::{Reply, Script};
+use crate::script::{Attempts, Fault, Framing, Reply, Script, Split, Turn};
 use crate::server::state::State;
 
 /// A stream that remembers what each write took.
@@ -69,9 +69,9 @@ impl Resettable for Recording {
     }
 }
 
-async fn writes(reply: Reply, body: &str) -> Vec<String> {
+async fn writes(script: Script, body: &str) -> Vec<Vec<u8>> {
     let limits = JournalLimits::default();
-    let state = State::new(Script::of([reply]), Gates::default(), limits.clone()).unwrap();
+    let state = State::new(script, Gates::default(), limits.clone()).unwrap();
     let sessions = Arc::new(Sessions::new(String::new(), Arc::new(state), limits, None));
     let (mut client, inner) = tokio::io::duplex(1024 * 1024);
     let writes = Arc::new(Mutex::new(Vec::new()));
@@ -89,27 +89,48 @@ async fn writes(reply: Reply, body: &str) -> Vec<String> {
 
     let writes = writes.lock().unwrap().clone();
     assert_eq!(writes.concat(), answer);
-    writes.into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
+    writes
+}
+
+const STREAMED: &str = r#"{"model":"m","stream":true}"#;
+
+#[tokio::test]
+async fn no_write_ends_within_an_event() {
+    // More events than the HTTP layer gathers before it writes.
+    let reply = Reply::say("A text that is sent in pieces. ".repeat(24));
+    let writes = writes(Script::of([reply]), STREAMED).await;
+
+    let texts: Vec<_> = writes.iter().map(|write| str::from_utf8(write).unwrap()).collect();
+    let (last, others) = texts.split_last().unwrap();
+    assert!(others.len() > 1, "{texts:#?}");
+    // The head goes with the first event, the end of the body with the last.
+    assert!(last.ends_with("}\n\n\r\n0\r\n\r\n"), "{last:?}");
+    for other in others {
+        assert!(other.ends_with("}\n\n\r\n"), "{other:?}");
+    }
+    assert_eq!(texts.concat().matches("event: ").count(), 39);
+    for text in texts {
+        assert!(text.len() <= 4096, "{}", text.len());
+    }
 }
 
 #[tokio::test]
-async fn each_event_is_one_write() {
-    // More events than the HTTP layer gathers before it writes.
-    let reply = Reply::say("A text that is sent in pieces. ".repeat(24));
-    let writes = writes(reply, r#"{"model":"m","stream":true}"#).await;
+async fn what_a_fault_splits_is_written_apart() {
+    let framing = Framing { split: Split::Every(1), ..Framing::default() };
+    let fault = Fault { framing, ..Fault::default() };
+    let turn = Turn::main("one", Reply::say("Hello")).with_fault(Attempts::Every, fault);
+    let script = Script { turns: vec![turn], ..Script::of([]) };
+    let writes = writes(script, STREAMED).await;
 
-    assert_eq!(writes.len(), 39, "{writes:#?}");
-    for (index, write) in writes.iter().enumerate() {
-        assert_eq!(write.matches("event: ").count(), 1, "{write}");
-        // The head goes with the first event, the end of the body with the last.
-        assert_eq!(write.contains("HTTP/1.1 200 OK"), index == 0, "{write}");
-        let end = if index == 38 { "}\n\n\r\n0\r\n\r\n" } else { "}\n\n\r\n" };
-        assert!(write.ends_with(end), "{write:?}");
+    let (head, bytes) = writes.split_first().unwrap();
+    assert!(head.ends_with(b"\r\n\r\n1\r\ne\r\n"), "{head:?}");
+    for byte in bytes {
+        assert!(byte.starts_with(b"1\r\n"), "{byte:?}");
     }
 }
 
 #[tokio::test]
 async fn a_whole_reply_is_one_write() {
-    let writes = writes(Reply::say("Hello"), r#"{"model":"m"}"#).await;
+    let writes = writes(Script::of([Reply::say("Hello")]), r#"{"model":"m"}"#).await;
     assert_eq!(writes.len(), 1, "{writes:#?}");
 }

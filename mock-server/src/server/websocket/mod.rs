@@ -5,11 +5,14 @@
 //! stored.
 
 mod conversation;
+mod create;
 mod handshake;
 mod lanes;
 mod reply;
 mod state;
 mod steps;
 
+#[cfg(fuzzing)]
+pub(crate) use create::read_and_drop;
 pub(super) use handshake::{Opening, is_upgrade, upgrade};
 pub(super) use state::Sockets;

@@ -12,18 +12,19 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::conversation::{Incoming, Socket};
+use super::create::{Create, stream_id, without_orphan};
 use super::handshake::script_of;
 use super::lanes::Lanes;
 use super::steps::{Action, steps};
 use crate::journal::{Effective, Exchange, ModelExchange, Outcome, Route};
-use crate::provider::UsageForm;
 use crate::script::{FaultTarget, Purpose, SocketFault};
 use crate::server::answer::{Asked, Taken, exchange, model_exchange, route, worded};
 use crate::server::chain::{self, Answered};
 use crate::server::delivery::Tracker;
 use crate::server::routing::{self, Plan};
 use crate::server::state::State;
-use crate::wire::{self, ApiError, Ids, SocketFrames, Unfit, Wire};
+use crate::server::store::Stored;
+use crate::wire::{ApiError, Ids, SocketFrames, Unfit, Wire};
 
 /// How the server's side of a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,17 +48,6 @@ pub(super) struct Replying<'s> {
     warm_ups: u64,
 }
 
-/// A request that could be read.
-struct Create<'i> {
-    request: wire::Request<'i>,
-    /// The response that it continues.
-    previous: Option<&'i str>,
-    /// Whether output is wanted.
-    generate: bool,
-    frames: SocketFrames<'i>,
-    stream_id: Option<&'i str>,
-}
-
 /// A response that is about to be written.
 struct Response {
     events: Vec<Bytes>,
@@ -65,8 +55,10 @@ struct Response {
     tracker: Tracker,
     /// The turn that it took.
     turn: Option<(Purpose, usize)>,
-    /// What is remembered of it.
+    /// What is remembered of it here.
     answered: Answered,
+    /// What every connection can ask for.
+    stored: Stored,
 }
 
 impl<'s> Replying<'s> {
@@ -189,12 +181,14 @@ impl<'s> Replying<'s> {
                     Ids::Side { .. } | Ids::WarmUp { .. } => None,
                 };
                 let id = ids.response(Wire::ResponsesWs);
+                let answered = Answered::reply(id, effective, &purpose, ids);
                 let response = Response {
                     events,
                     number: FaultTarget::Reply(self.replies),
                     tracker,
                     turn,
-                    answered: Answered::reply(id, effective, &purpose, ids),
+                    stored: asked.stored(purpose, ids, Some(answered.clone())),
+                    answered,
                 };
                 self.write(create, response).await
             }
@@ -230,12 +224,14 @@ impl<'s> Replying<'s> {
         let id = ids.response(Wire::ResponsesWs);
         let entry = self.entry(asked, Outcome::WarmUp { response_id: id.clone() });
         let number = if self.warm_ups == 1 { FaultTarget::WarmUp } else { FaultTarget::Reply(0) };
+        let answered = Answered::warm_up(id, effective);
         let response = Response {
             events: create.frames.warm_up(&create.request, ids),
             number,
             tracker: self.append(entry),
             turn: None,
-            answered: Answered::warm_up(id, effective),
+            stored: asked.stored(Purpose::main(), ids, Some(answered.clone())),
+            answered,
         };
         self.write(create, response).await
     }
@@ -246,7 +242,7 @@ impl<'s> Replying<'s> {
         create: &Create<'_>,
         response: Response,
     ) -> Result<Option<Ended>, Error> {
-        let Response { events, number, tracker, turn, answered } = response;
+        let Response { events, number, tracker, turn, answered, stored } = response;
         let mut following = Some(tracker);
         for step in steps(events, number, self.faults, create.frames) {
             if let Some(fault) = step.fault {
@@ -263,7 +259,7 @@ impl<'s> Replying<'s> {
                 }
             } else if step.action.ends_connection() {
                 following.iter_mut().for_each(Tracker::note);
-                self.state.responses.keep(&answered);
+                self.state.store.keep(answered.id(), stored.clone());
             }
             match step.action {
                 Action::Text(frame) => self.sink.feed(text(frame)).await?,
@@ -295,7 +291,7 @@ impl<'s> Replying<'s> {
             }
         }
         // Noted before the last bytes are out: the client may act on them at once.
-        self.state.responses.keep(&answered);
+        self.state.store.keep(answered.id(), stored);
         self.lanes.put(create.stream_id, answered);
         following.iter_mut().for_each(Tracker::note);
         self.sink.flush().await?;
@@ -328,7 +324,7 @@ impl<'s> Replying<'s> {
     }
 
     fn earlier(&self, id: &str) -> Option<Answered> {
-        self.lanes.find(id).or_else(|| self.state.responses.find(id))
+        self.lanes.find(id).or_else(|| self.state.store.answered(id))
     }
 
     fn evict(&mut self, previous: Option<&str>) {
@@ -361,57 +357,6 @@ impl<'s> Replying<'s> {
         let model = model_exchange(self.state, wire, purpose, sent.cloned(), effective, outcome);
         let route = Route::Model(ModelExchange { connection: Some(self.connection), ..model });
         Exchange { received, ..exchange(self.state, self.head, bytes, route) }
-    }
-}
-
-impl<'i> Create<'i> {
-    fn read(sent: &'i Value, usage: UsageForm) -> Result<Self, ApiError> {
-        if sent.is_object() && sent.get("type").is_none_or(|kind| !kind.is_string()) {
-            return Err(ApiError::bad_request("missing required parameter: 'type'")
-                .param("type")
-                .code("missing_required_parameter"));
-        }
-        let request = wire::Request::read(Wire::ResponsesWs, sent)?.with_usage(usage);
-        let previous = chain::previous_id(sent)?;
-        let stream_id = stream_id(sent)?;
-        if sent.get("background") == Some(&Value::Bool(true)) {
-            return Err(ApiError::bad_request("'background' is not supported over a WebSocket")
-                .param("background")
-                .code("unsupported_parameter"));
-        }
-        let generate = match sent.get("generate") {
-            None | Some(Value::Null) => true,
-            Some(Value::Bool(generate)) => *generate,
-            Some(_) => return Err(wrong_type("generate", "a boolean")),
-        };
-        let frames = SocketFrames::new(stream_id);
-        Ok(Self { request, previous, generate, frames, stream_id })
-    }
-}
-
-fn stream_id(sent: &Value) -> Result<Option<&str>, ApiError> {
-    match sent.get("stream_id") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) => Ok(Some(id)),
-        Some(_) => Err(wrong_type("stream_id", "a string")),
-    }
-}
-
-fn wrong_type(param: &'static str, wanted: &str) -> ApiError {
-    ApiError::bad_request(format!("invalid type for '{param}': it must be {wanted}"))
-        .param(param)
-        .code("invalid_type")
-}
-
-/// The effective body, unless it holds a result of no call: continuing must fail then.
-fn without_orphan(effective: Arc<Value>) -> Result<Arc<Value>, ApiError> {
-    match chain::orphan(&effective) {
-        None => Ok(effective),
-        Some(call_id) => {
-            let message =
-                format!("No tool call found for function call output with call_id {call_id}.");
-            Err(ApiError::bad_request(message).param("input"))
-        }
     }
 }
 

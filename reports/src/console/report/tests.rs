@@ -30,6 +30,7 @@ fn run(cases: &[CaseRecord]) -> RunFinished {
         interrupted: false,
         tally: Tally::of(cases),
         stale: Vec::new(),
+        not_run: Vec::new(),
         duration_ms: 1_234,
     }
 }

@@ -1,0 +1,197 @@
+//! Recording what goes over a `WebSocket`.
+
+use std::net::SocketAddr;
+
+use crate::support::{Socket, create, open, said, start, try_open_at, types, user};
+use conform_mock_server::record::{RecordError, RecordOptions, RecordSummary, Scrubber, record};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::tungstenite::Message;
+
+/// A recorder that runs beside the test.
+struct Recorder {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<RecordSummary, RecordError>>,
+    folder: tempfile::TempDir,
+}
+
+impl Recorder {
+    async fn start(upstream: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = RecordOptions {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            upstream: upstream.parse().unwrap(),
+            out: folder.path().join("out.yaml"),
+            replace: false,
+            scrubber: Scrubber::with(&[]).unwrap(),
+        };
+        let recording = record(options).await.unwrap();
+        let base_url = recording.ready().base_url;
+        let address = base_url.trim_start_matches("http://").trim_end_matches("/v1");
+        let address = address.parse().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let task = tokio::spawn(recording.run_until(async {
+            let _ = stopped.await;
+        }));
+        Self { address, stop, task, folder }
+    }
+
+    async fn open(&self) -> Socket {
+        let key = [("authorization", "Bearer the-clients-own-key")];
+        try_open_at(self.address, &key).await.unwrap()
+    }
+
+    /// Stops, and reads what was written.
+    async fn stop(self) -> (String, RecordSummary) {
+        self.stop.send(()).unwrap();
+        let summary = self.task.await.unwrap().unwrap();
+        let text = std::fs::read_to_string(self.folder.path().join("out.yaml")).unwrap();
+        (text, summary)
+    }
+}
+
+const SEVERAL: &str = r#"
+turns:
+  - say: "Two lines,\nand ünïcödé \u2028."
+  - calls:
+      - {name: f, arguments: {a: [1, null, "x"], b: {}}}
+      - {name: g, raw_arguments: "{ \"a\": 1.50 }"}
+  - items:
+      - reasoning: {summary: "Let me think.", encrypted_content: opaque}
+      - say: I will look.
+    usage: {input: 300, cached: 200, output: 50, reasoning: 10}
+  - say: And then it was
+    ending: length
+"#;
+
+async fn play(socket: &mut Socket, turns: usize) -> Vec<Vec<Value>> {
+    let mut played = Vec::new();
+    for _ in 0..turns {
+        played.push(socket.ask(&json!({})).await);
+    }
+    played
+}
+
+#[tokio::test]
+async fn a_recording_over_a_socket_plays_the_very_same_messages() {
+    let original = start(SEVERAL).await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let passed = play(&mut recorder.open().await, 4).await;
+    let (text, summary) = recorder.stop().await;
+    assert_eq!(summary, RecordSummary { turns: 4, missing: vec![] }, "{text}");
+
+    let again = start(SEVERAL).await;
+    assert_eq!(passed, play(&mut open(&again).await, 4).await, "passed on as it came");
+    let copy = start(&text).await;
+    assert_eq!(play(&mut open(&copy).await, 4).await, passed, "{text}");
+    copy.assert_finished();
+}
+
+#[tokio::test]
+async fn a_warm_up_is_no_turn_and_a_response_can_be_continued() {
+    let original = start("turns: [{say: One.}, {say: Two.}]").await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let mut socket = recorder.open().await;
+    let warm_up = socket.ask(&json!({"generate": false})).await;
+    assert_eq!(types(&warm_up), ["response.created", "response.completed"]);
+    let id = warm_up[1]["response"]["id"].clone();
+    let first = socket.response(&json!({"previous_response_id": id})).await;
+    assert_eq!(said(&first), "One.");
+    let more = json!({"previous_response_id": first["id"], "input": [user("More")]});
+    assert_eq!(said(&socket.response(&more).await), "Two.");
+    let (text, summary) = recorder.stop().await;
+    assert_eq!(summary, RecordSummary { turns: 2, missing: vec![] }, "{text}");
+    original.assert_finished();
+}
+
+#[tokio::test]
+async fn what_each_stream_said_is_told_apart() {
+    let original = start("turns: [{say: One.}, {say: Two.}]").await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let mut socket = recorder.open().await;
+    for stream in ["a", "b"] {
+        socket.send(&create(&json!({"stream_id": stream}))).await;
+    }
+    for stream in ["a", "b"] {
+        let events = socket.events().await;
+        assert!(events.iter().all(|event| event["stream_id"] == stream), "{events:?}");
+    }
+    let (text, summary) = recorder.stop().await;
+    assert_eq!(summary, RecordSummary { turns: 2, missing: vec![] }, "{text}");
+    assert!(text.find("One.") < text.find("Two."), "{text}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_passed_on_and_noted() {
+    let original = start(
+        "turns: [{say: a}]
+connections: [{handshake: {status: 403, code: not_yours}}]",
+    )
+    .await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let refusal = try_open_at(recorder.address, &[]).await.unwrap_err();
+    assert_eq!(refusal.status(), 403);
+    let (text, summary) = recorder.stop().await;
+    assert_eq!(
+        summary.missing,
+        ["GET /v1/responses: the service answered with status 403"],
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn an_end_in_the_middle_is_passed_on_and_noted() {
+    for (how, closes) in [
+        ("close: {after_event: 3, code: 1011, reason: restart}", true),
+        ("drop: {after_event: 3}", false),
+    ] {
+        let original =
+            start(&format!("turns: [{{say: Hello.}}]\nconnections: [{{fault: {{{how}}}}}]")).await;
+        let recorder = Recorder::start(&original.base_url()).await;
+        let mut socket = recorder.open().await;
+        socket.send(&create(&json!({}))).await;
+        let rest = socket.rest().await;
+        assert_eq!(rest.iter().filter(|message| message.is_text()).count(), 3, "{how}");
+        match rest.last() {
+            Some(Message::Close(Some(frame))) => {
+                assert!(closes);
+                assert_eq!((u16::from(frame.code), frame.reason.as_str()), (1011, "restart"));
+            }
+            _ => assert!(!closes, "{rest:?}"),
+        }
+        let (text, summary) = recorder.stop().await;
+        assert_eq!(
+            summary.missing,
+            ["GET /v1/responses: the connection ended before the response did"],
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_error_is_no_turn_and_the_connection_goes_on() {
+    let original = start("turns: [{say: Hello.}]").await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let mut socket = recorder.open().await;
+    let error = socket.error(&json!({"previous_response_id": "resp_none"})).await;
+    assert_eq!(error["error"]["code"], "previous_response_not_found");
+    assert_eq!(said(&socket.response(&json!({})).await), "Hello.");
+    let (text, summary) = recorder.stop().await;
+    assert_eq!(summary.turns, 1, "{text}");
+    assert_eq!(
+        summary.missing,
+        ["GET /v1/responses: the service answered with an error: previous_response_not_found"]
+    );
+}
+
+#[tokio::test]
+async fn credentials_that_come_back_never_reach_the_disk() {
+    let original = start("turns: [{say: Your key is the-clients-own-key.}]").await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let response = recorder.open().await.response(&json!({})).await;
+    assert_eq!(said(&response), "Your key is the-clients-own-key.");
+    let (text, _) = recorder.stop().await;
+    assert!(text.contains("[redacted]") && !text.contains("own-key"), "{text}");
+}
