@@ -107,7 +107,7 @@ fn a_text_that_was_lost_is_a_finding_once_it_was_exposed() {
 #[test]
 fn a_text_in_a_side_request_alone_is_not_in_the_conversation() {
     let mut evidence = seeing(answered("say cfmo"));
-    evidence.requests[1].purpose = conform_mock_server::script::Purpose::new("summary");
+    evidence.requests[1].purpose = Purpose::new("summary");
     assert_eq!(outcome(&judged(&asking(TOOL), &evidence, None)), [CLAUSE]);
 }
 
