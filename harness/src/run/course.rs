@@ -8,6 +8,7 @@ use conform_mock_server::journal::{Exchange, Journal, Outcome, Route};
 use tokio::sync::watch;
 
 use super::session::SessionError;
+use crate::agent::profile::Profile;
 use crate::case::{CaseInterjection, CaseStep, Places};
 use crate::driver::{Action, Driver, Interjections, Interjector, Taken, TurnOutcome};
 use crate::evidence::{Course, Snapshot};
@@ -17,6 +18,8 @@ use crate::scenario::{Moment, Said, Zone};
 /// Where the steps of one run are made.
 #[derive(Debug)]
 pub(super) struct Track<'a> {
+    /// Where files of the case stand for this agent.
+    pub(super) profile: &'a Profile,
     pub(super) places: &'a Places,
     pub(super) folder: &'a CaseFolder,
     pub(super) journal: &'a Journal,
@@ -40,10 +43,10 @@ impl Track<'_> {
                 }
                 CaseStep::Write { path, text } => {
                     let text = text.resolve(self.places);
-                    let path = format!("{}/{path}", Zone::Workspace.name());
+                    let path = self.profile.path_in_tree(Zone::Workspace, path);
                     super::session::plant(self.folder, &path, &text, false)?;
-                    let path = self.folder.zone(Zone::Workspace).join(path);
-                    self.before.adopt(self.folder.root(), &path);
+                    let root = self.folder.root();
+                    self.before.adopt(root, &root.join(path));
                 }
                 CaseStep::Compact => {
                     let TurnOutcome { succeeded, .. } = driver.compact().await?;

@@ -122,6 +122,7 @@ impl Session<'_> {
 
         let mut before = Snapshot::take(folder.root())?;
         let mut track = Track {
+            profile: &self.subject.profile,
             places: &places,
             folder,
             journal: mock.journal(),
@@ -201,8 +202,7 @@ fn places(folder: &CaseFolder, profile: &Profile, mock: &str) -> Places {
     }
 }
 
-/// Writes a file of the case.
-/// Writes a file; its path is one in the case tree.
+/// Writes a file of the case; its path is one in the case tree.
 pub(super) fn plant(
     folder: &CaseFolder,
     path: &str,
