@@ -134,8 +134,8 @@ fn lower_fault(fault: &TurnFault, wire: Wire) -> Vec<FaultRule> {
     }
 }
 
-/// How an API refuses a request that its window cannot hold: with a code of its own on the wires of
-/// OpenAI, and on Messages with words that clients look for.
+/// How an API refuses a request that its window cannot hold: with a code of its own on the Responses
+/// and Chat wires, and on Messages with words that clients look for.
 fn full_window(wire: Wire) -> StatusFault {
     let (code, message, param) = match wire {
         Wire::Responses | Wire::ResponsesWs => (

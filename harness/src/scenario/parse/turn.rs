@@ -227,9 +227,8 @@ impl Parser {
     /// A logical fault by its name, or faults in the words of the mock.
     fn fault(&mut self, node: &Node) -> Option<TurnFault> {
         if let NodeKind::Text(_) = &node.kind {
-            let names = [("full-window", ())];
-            let named = self.problems.choice(node, "fault", &names);
-            return named.map(|()| TurnFault::FullWindow);
+            let found = self.problems.choice(node, "fault", &[("full-window", ())]);
+            return found.map(|()| TurnFault::FullWindow);
         }
         faults(node, &mut self.problems).map(TurnFault::Scripted)
     }
