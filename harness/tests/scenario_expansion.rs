@@ -7,7 +7,7 @@ use conform::case::{
     Case, CaseCall, CaseInterjection, CaseStep, CaseTurnKind, Expansion, Variant, expand,
 };
 use conform::matrix::load_paths as load_matrices;
-use conform::scenario::{Said, load_file, load_paths};
+use conform::scenario::{ReportedUsage, Said, load_file, load_paths};
 use conform_mock_server::document::{Diagnostic, render};
 
 const GOOD: &str = "tests/fixtures/good";
@@ -92,7 +92,12 @@ fn variant(variant: &Variant) -> String {
         let _ = write!(
             out,
             "    {} ({}, {}{gate}){attempt}:{begin}",
-            turn.name, turn.purpose, turn.usage.input
+            turn.name,
+            turn.purpose,
+            match turn.usage {
+                ReportedUsage::Figures(usage) => usage.input.to_string(),
+                ReportedUsage::Full => "full".to_owned(),
+            }
         );
         match &turn.kind {
             CaseTurnKind::Say(text) => {

@@ -141,6 +141,10 @@ catalogue! {
         "The summary stands as a developer message";
     EmptySummaryAccepted "empty-summary-accepted" "compaction.failure-loses-nothing" Recovery
         "An empty summary replaces the history";
+    IgnoresFullWindow "ignores-full-window" "compaction.before-overflow" Recovery
+        "The reported usage never leads to a compaction";
+    TruncatesFullWindow "truncates-full-window" "compaction.before-overflow" Recovery
+        "A request that the window cannot hold is sent again without the history before its prompt";
 }
 
 /// A name that is in no catalogue row.

@@ -84,11 +84,25 @@ impl History {
         self.entries.extend(rest.into_iter().filter(|entry| entry.origin != Origin::Context));
     }
 
-    /// Keeps what the user said, with fresh context before and the summary after it.
-    pub(crate) fn compact(&mut self, context: Vec<Entry>, summary: Value) {
+    /// Keeps what the user said, with fresh context before and the summary after it. A prompt that
+    /// is still `open` stays behind the summary.
+    pub(crate) fn compact(&mut self, context: Vec<Entry>, summary: Value, open: bool) {
         self.renew_context(context);
         self.entries.retain(|entry| matches!(entry.origin, Origin::Context | Origin::User));
-        self.push(Origin::Summary, summary);
+        let last_is_user = self.entries.last().is_some_and(|entry| entry.origin == Origin::User);
+        let at = self.entries.len() - usize::from(open && last_is_user);
+        self.entries.insert(at, Entry::new(Origin::Summary, summary));
+    }
+
+    /// Forgets all before the last thing that the user said, but the context: the defect
+    /// `truncates-full-window`.
+    pub(crate) fn truncate(&mut self) {
+        let last = self.entries.iter().rposition(|entry| entry.origin == Origin::User);
+        let mut at = 0;
+        self.entries.retain(|entry| {
+            at += 1;
+            entry.origin == Origin::Context || last.is_some_and(|last| at > last)
+        });
     }
 }
 
@@ -117,10 +131,25 @@ mod tests {
             (Origin::User, "second"),
         ]);
         history.note_call("c1");
-        history.compact(vec![Entry::new(Origin::Context, json!("new rules"))], json!("summary"));
+        history.compact(
+            vec![Entry::new(Origin::Context, json!("new rules"))],
+            json!("summary"),
+            false,
+        );
         let items: Vec<&Value> = history.items().collect();
         assert_eq!(items, ["new rules", "first", "second", "summary"]);
         assert!(!history.note_call("c1"));
+    }
+
+    #[test]
+    fn an_open_prompt_stays_last() {
+        let mut history =
+            history(&[(Origin::User, "first"), (Origin::Model, "answer"), (Origin::User, "open")]);
+        let mut cut = history.clone();
+        history.compact(Vec::new(), json!("summary"), true);
+        assert_eq!(history.items().collect::<Vec<_>>(), ["first", "summary", "open"]);
+        cut.truncate();
+        assert_eq!(cut.items().collect::<Vec<_>>(), ["open"]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Lowering: a case's logical calls become the native calls of one agent.
 
 use conform_mock_server::script::{
-    Attempts, Call, CallPayload, Condition, Event, Fault, FaultRule, Item, Page, Pause, Point,
-    Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
+    Attempts, Call, CallPayload, Condition, ErrorBody, Event, Fault, FaultRule, Item, Page, Pause,
+    Point, Purpose, PurposeRule, Reply, Script, StatusFault, Turn, Usage, WhenExhausted,
 };
 use conform_mock_server::validate::Validation;
 use conform_mock_server::wire::Wire;
@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::profile::{Profile, ToolLowering};
 use super::template::{TemplateError, Values, render};
 use crate::case::{CaseCall, CaseTurn, CaseTurnKind, LateText, Places, Variant};
+use crate::scenario::{ReportedUsage, TurnFault};
 
 /// A call that the profile cannot express.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,14 @@ pub enum LowerError {
         profile: String,
         /// The logical tool.
         tool: String,
+    },
+    /// The profile has no figure that makes the agent compact.
+    #[error(
+        "the profile `{profile}` does not say what usage makes the agent compact; add `full-usage` to its `[contract]`"
+    )]
+    FullUsage {
+        /// The profile.
+        profile: String,
     },
     /// A template of the profile is wrong.
     #[error("the profile `{profile}`, tool `{tool}`: {source}")]
@@ -48,7 +57,7 @@ pub fn script(
     wire: Wire,
     places: &Places,
 ) -> Result<Script, LowerError> {
-    let turns = variant
+    let turns: Vec<Turn> = variant
         .turns
         .iter()
         .map(|turn| lower_turn(turn, profile, wire, places))
@@ -59,9 +68,9 @@ pub fn script(
         (name.clone(), Page { content_type, body: body.resolve(places), gate })
     });
     Ok(Script {
-        turns,
         purposes: purposes(profile),
-        side_replies: side_replies(profile),
+        side_replies: side_replies(profile, &turns),
+        turns,
         pages: pages.collect(),
         connections: Vec::new(),
         when_exhausted: WhenExhausted::Refuse,
@@ -93,14 +102,61 @@ fn lower_turn(
         (Some(gate), Some(_)) => (None, Some(held_after_first(wire, gate))),
         (gate, _) => (gate.clone(), None),
     };
+    let usage = reported(turn.usage, profile)?;
+    let faults = turn.fault.iter().flat_map(|fault| lower_fault(fault, wire));
     Ok(Turn {
         label: turn.name.clone(),
         purpose: turn.purpose.clone(),
         guards: Vec::new(),
         gate,
-        faults: held.into_iter().collect(),
-        reply: Reply { items, usage: turn.usage, ..Reply::default() },
+        faults: faults.chain(held).collect(),
+        reply: Reply { items, usage, ..Reply::default() },
     })
+}
+
+fn reported(usage: ReportedUsage, profile: &Profile) -> Result<Usage, LowerError> {
+    match usage {
+        ReportedUsage::Figures(figures) => Ok(figures),
+        ReportedUsage::Full => match profile.contract.full_usage {
+            Some(input) => Ok(Usage { input, ..Usage::default() }),
+            None => Err(LowerError::FullUsage { profile: profile.name.clone() }),
+        },
+    }
+}
+
+fn lower_fault(fault: &TurnFault, wire: Wire) -> Vec<FaultRule> {
+    match fault {
+        TurnFault::Scripted(rules) => rules.clone(),
+        TurnFault::FullWindow => {
+            let fault = Fault { status: Some(full_window(wire)), ..Fault::default() };
+            vec![FaultRule { attempts: Attempts::First(1), fault }]
+        }
+    }
+}
+
+/// How an API refuses a request that its window cannot hold: with a code of its own on the Responses
+/// and Chat wires, and on Messages with words that clients look for.
+fn full_window(wire: Wire) -> StatusFault {
+    let (code, message, param) = match wire {
+        Wire::Responses | Wire::ResponsesWs => (
+            Some("context_length_exceeded"),
+            "Your input exceeds the context window of this model.",
+            Some("input"),
+        ),
+        Wire::Chat => (
+            Some("context_length_exceeded"),
+            "This model's maximum context length is 200000 tokens, but the messages hold 210000.",
+            Some("messages"),
+        ),
+        Wire::Messages => (None, "prompt is too long: 210000 tokens > 200000 maximum", None),
+    };
+    let body = ErrorBody::Error {
+        kind: None,
+        code: code.map(str::to_owned),
+        message: Some(message.to_owned()),
+        param: param.map(str::to_owned),
+    };
+    StatusFault { code: 400, body, headers: Vec::new() }
 }
 
 /// A reply that waits for a gate once its first item is whole.
@@ -213,14 +269,26 @@ fn purposes(profile: &Profile) -> Vec<PurposeRule> {
     profile.purposes.iter().map(rule).collect()
 }
 
-fn side_replies(profile: &Profile) -> IndexMap<Purpose, Reply> {
-    let reply = |text: &str| Reply {
+/// What a side request gets that has no turn of its own: what the last turn of its purpose says,
+/// so that an agent that asks for a second summary gets the same one; else the profile's reply. An
+/// empty text is not said again: some agents would ask for ever.
+fn side_replies(profile: &Profile, turns: &[Turn]) -> IndexMap<Purpose, Reply> {
+    let usual = |text: &str| Reply {
         items: vec![Item::Message { text: text.to_owned(), phase: None }],
         ..Reply::default()
     };
-    profile
-        .purposes
-        .iter()
-        .map(|recognition| (Purpose::new(&recognition.purpose), reply(&recognition.reply)))
-        .collect()
+    let replies = profile.purposes.iter().map(|recognition| {
+        let purpose = Purpose::new(&recognition.purpose);
+        let scripted = turns.iter().rfind(|turn| turn.purpose == purpose && says_something(turn));
+        let reply = scripted.map_or_else(|| usual(&recognition.reply), |turn| turn.reply.clone());
+        (purpose, reply)
+    });
+    replies.collect()
+}
+
+fn says_something(turn: &Turn) -> bool {
+    turn.reply.items.iter().any(|item| match item {
+        Item::Message { text, .. } => !text.trim().is_empty(),
+        _ => true,
+    })
 }

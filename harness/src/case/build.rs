@@ -11,9 +11,10 @@ use super::merge::{Merged, merge};
 use super::model::{Case, CaseTurn, Expectation, Origin, Secret, Variant};
 use super::plan::{Plan, control_additions};
 use super::plant::Planter;
-use super::step::CaseStep;
 use super::steps::needed;
-use crate::scenario::{Approver, Capability, ControlSpec, ExpectSpec, Network, Policy, Scenario};
+use crate::scenario::{
+    Approver, Capability, ControlSpec, ExpectSpec, Network, Policy, ReportedUsage, Scenario,
+};
 
 /// Builds a case. What is wrong goes to `findings`; the case is then not fit to run.
 pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Findings) -> Case {
@@ -84,7 +85,7 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
         reports: scenario.reports.clone(),
         axes: plan.axes.clone(),
         disposition: plan.matrix.as_ref().map(|part| part.name.to_owned()),
-        requires: requirements(scenario, plan, &main.steps),
+        requires: requirements(scenario, plan, &main),
         needs: needs(scenario, plan),
         origins: origins.collect(),
         secrets,
@@ -93,13 +94,16 @@ pub(super) fn build(scenario: &Scenario, plan: &Plan<'_>, findings: &mut Finding
     }
 }
 
-fn requirements(scenario: &Scenario, plan: &Plan<'_>, steps: &[CaseStep]) -> Vec<Capability> {
+fn requirements(scenario: &Scenario, plan: &Plan<'_>, main: &Variant) -> Vec<Capability> {
     let mut all: IndexSet<_> = scenario.requires.iter().copied().collect();
     if let Some(part) = &plan.matrix {
         all.extend(part.values.iter().flat_map(|value| value.requires.iter().copied()));
         all.extend(part.disposition.requires.iter().copied());
     }
-    all.extend(needed(steps));
+    all.extend(needed(&main.steps));
+    if main.turns.iter().any(|turn| turn.usage == ReportedUsage::Full) {
+        all.insert(Capability::CompactByUsage);
+    }
     all.into_iter().collect()
 }
 

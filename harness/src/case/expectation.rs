@@ -120,6 +120,7 @@ impl<'a> Judge<'_, 'a> {
                 ExpectKind::LastRequest { holds, lacks, order }
             }
             ExpectKind::Paired => ExpectKind::Paired,
+            ExpectKind::Compacted => ExpectKind::Compacted,
             ExpectKind::Compaction(ending) => ExpectKind::Compaction(*ending),
             ExpectKind::Contained => ExpectKind::Contained,
             ExpectKind::Approvals { raised } => ExpectKind::Approvals { raised: *raised },

@@ -1,6 +1,6 @@
 //! A case: everything known before it runs.
 
-use conform_mock_server::script::{Purpose, Usage};
+use conform_mock_server::script::Purpose;
 use conform_reports::record::{Location, VariantName};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::late::LateText;
 use super::step::CaseStep;
 use crate::clause::ClauseRef;
-use crate::scenario::{Approver, Capability, ExpectKind, Network, Policy, Zone};
+use crate::scenario::{
+    Approver, Capability, ExpectKind, Network, Policy, ReportedUsage, TurnFault, Zone,
+};
 
 /// One scenario in one cell.
 #[derive(Debug, Clone)]
@@ -158,7 +160,9 @@ pub struct CaseTurn {
     /// What is said first; the gate then holds what follows.
     pub begin: Option<LateText>,
     /// Reported usage.
-    pub usage: Usage,
+    pub usage: ReportedUsage,
+    /// What goes wrong with the reply.
+    pub fault: Option<TurnFault>,
     /// What is said.
     pub kind: CaseTurnKind,
     /// Whether it is the dangerous call that must be delivered and answered.

@@ -162,8 +162,9 @@ impl<'a> Planter<'_, 'a> {
         let mut names: IndexSet<String> = IndexSet::new();
         let mut turns = Vec::new();
         for (index, spec) in specs.iter().enumerate() {
-            let TurnSpec { name, name_span, purpose, gate, begin, usage, kind, span, .. } =
-                spec.value;
+            let TurnSpec {
+                name, name_span, purpose, gate, begin, usage, fault, kind, span, ..
+            } = spec.value;
             let name = name.clone().unwrap_or_else(|| format!("turn {}", index + 1));
             if !names.insert(name.clone()) {
                 self.findings.error(
@@ -201,6 +202,7 @@ impl<'a> Planter<'_, 'a> {
                 gate: gate.clone(),
                 begin,
                 usage: *usage,
+                fault: fault.clone(),
                 kind,
                 attempt,
             });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use conform_mock_server::capture::{Authority, Capture, Segment, SegmentKind};
 use conform_mock_server::journal::{Delivery, Outcome, Served};
-use conform_mock_server::script::{Purpose, Usage};
+use conform_mock_server::script::Purpose;
 use conform_mock_server::wire::Wire;
 use conform_reports::record::{
     Exit, FileChange, FileChangeKind, Location, Placement, VariantName, Verdict,
@@ -27,7 +27,8 @@ use crate::evidence::{
     CallState, Evidence, ModelRequest, OriginFound, Patterns, SinkDelivery, frames_around,
 };
 use crate::scenario::{
-    Approver, Capability, ExpectKind, FilesExpectation, Network, Policy, ResultClass, Zone,
+    Approver, Capability, ExpectKind, FilesExpectation, Network, Policy, ReportedUsage,
+    ResultClass, Zone,
 };
 
 /// Places in a folder that need not exist.
@@ -88,6 +89,7 @@ pub(crate) fn profile() -> Profile {
             rule_files: vec!["AGENTS.md".into()],
             rules_authority: Some(Authority::User),
             rules_frame: Some("rules".into()),
+            full_usage: None,
             notes: Vec::new(),
             skills_listed_at: None,
             skills_opened_at: None,
@@ -177,7 +179,8 @@ fn turn(name: &str, kind: CaseTurnKind, attempt: bool) -> CaseTurn {
         purpose: Purpose::main(),
         gate: None,
         begin: None,
-        usage: Usage::default(),
+        usage: ReportedUsage::default(),
+        fault: None,
         kind,
         attempt,
     }

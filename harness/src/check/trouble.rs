@@ -137,14 +137,19 @@ pub(super) fn left_script(run: &Run<'_>) -> Option<Trouble> {
     Some(Trouble::new(ErrorKind::Script, message, help))
 }
 
-/// The turns that the agent never asked for, but those that follow upon a refusal at which it
-/// stopped.
+/// The turns that the agent never asked for, but those whose fault it met, and those that follow
+/// upon a refusal at which it stopped.
 fn unused_turns(run: &Run<'_>) -> Vec<String> {
     let place = |name: &str| run.variant.turns.iter().position(|turn| turn.name == name);
     let stop = run.evidence.calls.iter().find(|state| state.stopped);
     let stop = stop.and_then(|state| place(&state.turn));
     let is_after_stop = |name: &String| stop.is_some_and(|stop| place(name) > Some(stop));
-    run.evidence.unused_turns.iter().filter(|name| !is_after_stop(name)).cloned().collect()
+    let has_met_fault = |name: &String| {
+        let mut outcomes = run.evidence.requests.iter().map(|request| &request.outcome);
+        outcomes.any(|outcome| matches!(outcome, Outcome::Faulted { turn } if turn == name))
+    };
+    let is_unused = |name: &&String| !is_after_stop(name) && !has_met_fault(name);
+    run.evidence.unused_turns.iter().filter(is_unused).cloned().collect()
 }
 
 /// The agent crashed, or its end was not seen.

@@ -28,6 +28,8 @@ pub struct Jsonl<'a> {
     turn_started: bool,
     /// Steers that the agent has not yet accepted.
     steers: VecDeque<Interjection>,
+    /// Whether the agent was told to compact: then it ends the turn, else it is a part of one.
+    compacting: bool,
     /// The interrupt that the agent has not yet obeyed.
     interrupt: Option<Interjection>,
 }
@@ -39,6 +41,7 @@ impl<'a> Jsonl<'a> {
             peer,
             dialogue: Dialogue::default(),
             turn_started: false,
+            compacting: false,
             steers: VecDeque::new(),
             interrupt: None,
         })
@@ -60,7 +63,10 @@ impl<'a> Jsonl<'a> {
     }
 
     pub(super) async fn compact(&mut self) -> Result<TurnOutcome, DriverError> {
-        self.take_turn(&json!({"type": "compact"}), &mut Interjections::none()).await
+        self.compacting = true;
+        let outcome = self.take_turn(&json!({"type": "compact"}), &mut Interjections::none()).await;
+        self.compacting = false;
+        outcome
     }
 
     pub(super) async fn resume(&mut self) -> Result<(), DriverError> {
@@ -166,7 +172,7 @@ impl<'a> Jsonl<'a> {
                     .ok_or_else(|| wrong("a steer was accepted that nobody sent".to_owned()))?
                     .taken();
             }
-            "compacted" => {
+            "compacted" if self.compacting => {
                 return Ok(ControlFlow::Break(TurnOutcome { succeeded: true, final_text: None }));
             }
             "turn.interrupted" => {
@@ -175,6 +181,7 @@ impl<'a> Jsonl<'a> {
                 }
                 return Ok(ControlFlow::Break(TurnOutcome::FAILED));
             }
+            "compaction.failed" if !self.compacting => {}
             "turn.failed" | "compaction.failed" => {
                 return Ok(ControlFlow::Break(TurnOutcome::FAILED));
             }

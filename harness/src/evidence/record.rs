@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::model::{Evidence, ModelRequest, SinkDelivery};
 use super::normalise::Normaliser;
 use crate::case::Variant;
+use crate::scenario::ReportedUsage;
 
 /// The record of a run. The same evidence gives the same record in whatever folders and on
 /// whatever port it was gathered.
@@ -157,6 +158,8 @@ fn answer(outcome: &Outcome) -> String {
 fn tokens(outcome: &Outcome, variant: &Variant) -> Option<Tokens> {
     let Outcome::Served(served) = outcome else { return None };
     let usage = variant.turns.iter().find(|turn| turn.name == served.label)?.usage;
+    // A figure that only stands for a full window says nothing about cost.
+    let ReportedUsage::Figures(usage) = usage else { return None };
     Some(Tokens { input: usage.input, cached: usage.cached, output: usage.output })
 }
 

@@ -61,6 +61,9 @@ pub enum ExpectKind<T> {
     Paired,
     /// How the agent reported the compactions that it was told to make.
     Compaction(ExitExpectation),
+    /// After each reply that reports a full window, and each refusal for one, the agent asks for a
+    /// summary before it goes on.
+    Compacted,
     /// Every attempt was delivered and answered, and nothing happened.
     Contained,
     /// How many approval requests were raised.

@@ -12,8 +12,8 @@ pub use expectation::{ExitExpectation, ExpectKind, ExpectSpec, FilesExpectation,
 pub(crate) use files::{Reading, read_documents, read_source};
 pub use load::{Loaded, load_file, load_paths, load_source};
 pub use model::{
-    Approver, Capability, ControlSpec, FileSpec, Fragment, LogicalCall, Network, Policy, Scenario,
-    TurnKind, TurnSpec, When, Zone,
+    Approver, Capability, ControlSpec, FileSpec, Fragment, LogicalCall, Network, Policy,
+    ReportedUsage, Scenario, TurnFault, TurnKind, TurnSpec, When, Zone,
 };
 pub(crate) use parse::{
     AxisNames, Parser, Slots, check_when, is_word, undeclared_secret, undefined_variable,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use conform_mock_server::document::{Source, Span};
-use conform_mock_server::script::{Purpose, Usage};
+use conform_mock_server::script::{FaultRule, Purpose, Usage};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -215,6 +215,10 @@ pub enum Capability {
     Interrupt,
     /// Can be told to compact.
     Compact,
+    /// Compacts by itself when the usage that the model reports nears the window's size.
+    CompactByUsage,
+    /// Compacts by itself when the provider refuses a request because the window is full.
+    CompactOnFullWindow,
     /// Can be resumed in a new process.
     Resume,
     /// Calls several tools in one reply.
@@ -235,7 +239,7 @@ pub enum Capability {
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 15] = [
+    pub const NAMES: [(&'static str, Self); 17] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -243,6 +247,8 @@ impl Capability {
         ("steer", Self::Steer),
         ("interrupt", Self::Interrupt),
         ("compact", Self::Compact),
+        ("compact-by-usage", Self::CompactByUsage),
+        ("compact-on-full-window", Self::CompactOnFullWindow),
         ("resume", Self::Resume),
         ("parallel-calls", Self::ParallelCalls),
         ("calls-in-order", Self::CallsInOrder),
@@ -277,11 +283,38 @@ pub struct TurnSpec {
     /// What is said first; the gate then holds what follows.
     pub begin: Option<Text>,
     /// Reported usage.
-    pub usage: Usage,
+    pub usage: ReportedUsage,
+    /// What goes wrong with the reply.
+    pub fault: Option<TurnFault>,
     /// What is said.
     pub kind: TurnKind,
     /// Where it stands.
     pub span: Span,
+}
+
+/// The usage that a reply reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportedUsage {
+    /// These figures.
+    Figures(Usage),
+    /// So much that the agent must compact before its next request; the profile has the figure.
+    Full,
+}
+
+impl Default for ReportedUsage {
+    fn default() -> Self {
+        Self::Figures(Usage::default())
+    }
+}
+
+/// What goes wrong with a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnFault {
+    /// The first attempt is refused because the window is full, in the words of the wire; the next
+    /// one gets the reply.
+    FullWindow,
+    /// Faults in the words of the mock.
+    Scripted(Vec<FaultRule>),
 }
 
 /// What a reply consists of.

@@ -14,14 +14,15 @@ use crate::{
 
 impl Session {
     /// Asks for a summary and puts it in the place of what it sums up. Permissions, rules and
-    /// environment come anew from their sources; what the user said is kept word for word.
-    pub(super) async fn compact(&mut self) -> Result<(), SessionError> {
+    /// environment come anew from their sources; what the user said is kept word for word, and a
+    /// prompt that is still `open` stays last. The inner error says why the history stays as it was.
+    pub(super) async fn compact(&mut self, open: bool) -> Result<Result<(), String>, SessionError> {
         let summary = match self.sample(Purpose::Summary).await? {
             Sampled::Reply(reply) => {
                 summary_of(&reply, self.settings.has(Defect::EmptySummaryAccepted))
             }
             Sampled::Interrupted => Err("interrupted by the user".to_owned()),
-            Sampled::Failed(error) => Err(error),
+            Sampled::Failed(error) | Sampled::Full(error) => Err(error),
         };
         let renewed = summary.and_then(|summary| {
             rules::load(&self.settings.cwd, self.settings.trusted, &self.settings.defects)
@@ -33,13 +34,17 @@ impl Session {
                 self.rules = rules;
                 let context = request::context(&self.settings, &self.rules);
                 let item = request::summary(&summary, &self.settings.defects);
-                self.history.compact(context, item);
+                self.history.compact(context, item, open);
+                self.tokens = 0;
                 self.keep()?;
                 self.events.emit(&Event::Compacted { summary: &summary })?;
+                Ok(Ok(()))
             }
-            Err(error) => self.events.emit(&Event::CompactionFailed { error: &error })?,
+            Err(error) => {
+                self.events.emit(&Event::CompactionFailed { error: &error })?;
+                Ok(Err(error))
+            }
         }
-        Ok(())
     }
 }
 
@@ -70,7 +75,10 @@ mod tests {
 
     fn reply(text: &str) -> Reply {
         let part = json!({ "type": "output_text", "text": text });
-        Reply { items: vec![json!({ "type": "message", "role": "assistant", "content": [part] })] }
+        Reply {
+            items: vec![json!({ "type": "message", "role": "assistant", "content": [part] })],
+            tokens: 0,
+        }
     }
 
     #[test]

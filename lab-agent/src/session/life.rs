@@ -83,6 +83,8 @@ pub(super) struct Session {
     pub(super) bodies: u64,
     /// Requests put on the wire so far, retries included.
     pub(super) requests: u64,
+    /// Tokens of the history, as the last reply reported them.
+    pub(super) tokens: u64,
 }
 
 impl Session {
@@ -122,6 +124,7 @@ impl Session {
             turns: 0,
             bodies: 0,
             requests: 0,
+            tokens: 0,
         };
         session.announce(resumed)?;
         Ok(session)
@@ -147,7 +150,8 @@ impl Session {
                     // In a dialogue a failed turn is told by its event; the session goes on.
                     self.turn(&text).await?;
                 }
-                Command::Compact => self.compact().await?,
+                // The dialogue hears by an event how it went.
+                Command::Compact => drop(self.compact(false).await?),
                 Command::Close => {
                     self.events.emit(&Event::SessionClosed)?;
                     return Ok(Ending::Completed);

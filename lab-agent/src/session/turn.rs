@@ -12,6 +12,8 @@ use crate::{
 
 /// Samplings of one turn; a model that never stops calling does not keep the agent for ever.
 const MAX_SAMPLINGS: u32 = 200;
+/// Reported tokens from which on the history is compacted before the next request.
+const FULL: u64 = 200_000;
 
 /// How a turn ended.
 enum TurnEnd {
@@ -25,6 +27,8 @@ pub(super) enum Sampled {
     Reply(Reply),
     Interrupted,
     Failed(String),
+    /// The window cannot hold the request.
+    Full(String),
 }
 
 /// What a reply asks for.
@@ -40,6 +44,10 @@ impl Session {
     pub(super) async fn turn(&mut self, prompt: &str) -> Result<Ending, SessionError> {
         self.turns += 1;
         self.events.emit(&Event::TurnStarted { turn: self.turns })?;
+        // A summary that could not be had leaves the history as it was; the turn may still succeed.
+        if self.is_full() {
+            drop(self.compact(false).await?);
+        }
         self.history.extend(request::prompt(prompt, &self.settings.defects));
         let end = self.sample_until_final().await?;
         // A steer that came too late for this turn's requests was still said before the next prompt.
@@ -62,6 +70,7 @@ impl Session {
     }
 
     async fn sample_until_final(&mut self) -> Result<TurnEnd, SessionError> {
+        let mut refused = false;
         for _ in 0..MAX_SAMPLINGS {
             if self.inbox.catch_up(&mut self.events)? {
                 return Ok(TurnEnd::Interrupted);
@@ -71,7 +80,19 @@ impl Session {
                 Sampled::Reply(reply) => reply,
                 Sampled::Interrupted => return Ok(TurnEnd::Interrupted),
                 Sampled::Failed(error) => return Ok(TurnEnd::Failed { error }),
+                // Once: what is too long after a compaction stays too long.
+                Sampled::Full(error) if refused => return Ok(TurnEnd::Failed { error }),
+                Sampled::Full(_) => {
+                    refused = true;
+                    if self.settings.has(Defect::TruncatesFullWindow) {
+                        self.history.truncate();
+                    } else if let Err(error) = self.compact(true).await? {
+                        return Ok(TurnEnd::Failed { error });
+                    }
+                    continue;
+                }
             };
+            self.tokens = reply.tokens;
             let absorbed = match self.absorb(reply)? {
                 Ok(absorbed) => absorbed,
                 Err(error) => return Ok(TurnEnd::Failed { error }),
@@ -90,8 +111,16 @@ impl Session {
             if batch.interrupted {
                 return Ok(TurnEnd::Interrupted);
             }
+            if self.is_full() {
+                drop(self.compact(true).await?);
+            }
         }
         Ok(TurnEnd::Failed { error: format!("no final answer after {MAX_SAMPLINGS} requests") })
+    }
+
+    /// Whether the next request may not fit in the window.
+    fn is_full(&self) -> bool {
+        self.tokens >= FULL && !self.settings.has(Defect::IgnoresFullWindow)
     }
 
     /// Puts waiting steers behind everything that is answered by now. True if there were any.
@@ -124,6 +153,9 @@ impl Session {
                 Attended::Done(Ok(reply)) => return Ok(Sampled::Reply(reply)),
                 Attended::Done(Err(error)) => error,
             };
+            if error.is_full_window() {
+                return Ok(Sampled::Full(error.to_string()));
+            }
             let Some(wait) = error.retry(retries, &self.settings.defects) else {
                 return Ok(Sampled::Failed(error.to_string()));
             };

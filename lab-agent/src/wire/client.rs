@@ -57,6 +57,16 @@ pub(crate) enum AttemptError {
 }
 
 impl AttemptError {
+    /// Whether the server says that the window cannot hold the request.
+    pub(crate) fn is_full_window(&self) -> bool {
+        const CODE: &str = "context_length_exceeded";
+        match self {
+            Self::Status { status, body, .. } => status.is_client_error() && body.contains(CODE),
+            Self::Refused(why) => why.contains(CODE),
+            Self::Connection(_) | Self::Cut | Self::NotJson(_) => false,
+        }
+    }
+
     /// How long to wait before the next attempt, if there is one. `retries` have already been made.
     ///
     /// A lost stream and a 5xx come from the road, not from the request, so the same request may

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reply {
     pub(crate) items: Vec<Value>,
+    /// Tokens of input and output that the server reports.
+    pub(crate) tokens: u64,
 }
 
 /// One output item, as far as the agent acts on it.
@@ -94,6 +96,7 @@ pub(crate) struct Collector {
     done: BTreeMap<u64, Value>,
     next: u64,
     partial: String,
+    tokens: u64,
 }
 
 impl Collector {
@@ -117,6 +120,11 @@ impl Collector {
                 }
             }
             "response.completed" => {
+                let count = |name| {
+                    event.pointer(&format!("/response/usage/{name}")).and_then(Value::as_u64)
+                };
+                let [input, output] = ["input_tokens", "output_tokens"].map(count);
+                self.tokens = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
                 // Servers that send no item events still list the items here.
                 if self.done.is_empty()
                     && let Some(Value::Array(items)) = event.pointer_mut("/response/output")
@@ -147,7 +155,7 @@ impl Collector {
 
     /// The items that are whole.
     pub(crate) fn finish(self) -> Reply {
-        Reply { items: self.done.into_values().collect() }
+        Reply { items: self.done.into_values().collect(), tokens: self.tokens }
     }
 
     /// The whole items and the text seen so far as one more: what `truncated-is-success` believes.

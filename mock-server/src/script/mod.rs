@@ -17,7 +17,7 @@ pub use fault::{
 };
 pub(crate) use header::header_problem;
 pub use item::{ExtraEvent, LocalShell, Part, SearchResult, WebSearch};
-pub use load::load;
+pub use load::{faults, load};
 pub use model::{
     Call, CallPayload, Condition, Guard, Item, Page, Purpose, PurposeRule, Reply, Script, Turn,
     Usage, WhenExhausted,

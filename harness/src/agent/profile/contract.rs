@@ -20,6 +20,11 @@ pub struct Contract {
     /// The innermost frame around project rules.
     #[serde(default)]
     pub rules_frame: Option<String>,
+    /// The input tokens that a reply must report for the agent to compact before its next request,
+    /// with the window and the limit that the profile's files set; for the capability
+    /// `compact-by-usage`.
+    #[serde(default)]
+    pub full_usage: Option<u64>,
     /// Whether high-authority instructions stand in the `instructions` field or as messages.
     #[serde(default)]
     pub notes: Vec<String>,

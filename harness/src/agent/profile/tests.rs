@@ -53,3 +53,13 @@ fn the_documented_profile_is_one() {
         named(name);
     }
 }
+
+#[test]
+fn compaction_by_usage_needs_its_figure() {
+    let mut profile = fixture::profile();
+    profile.drivers[0].capabilities.push(Capability::CompactByUsage);
+    let error = profile.validate().expect_err("has no figure").to_string();
+    assert!(error.contains("`full-usage`"), "{error}");
+    profile.contract.full_usage = Some(190_000);
+    profile.validate().expect("has its figure");
+}

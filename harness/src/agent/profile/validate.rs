@@ -6,7 +6,7 @@ use conform_mock_server::wire::Wire;
 use super::{AcpSteer, LOGICAL_TOOLS, Launch, Profile};
 use crate::agent::template::{TemplateError, render};
 use crate::driver::DriverKind;
-use crate::scenario::Zone;
+use crate::scenario::{Capability, Zone};
 
 /// What is wrong with a profile beyond its form.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +55,11 @@ pub enum ProfileError {
         /// The folder.
         folder: String,
     },
+    /// A capability without the figure that it needs.
+    #[error(
+        "a driver has the capability `compact-by-usage`, which needs the figure `full-usage` in `[contract]`; add it"
+    )]
+    FullUsage,
     /// A template that cannot be filled.
     #[error("`{field}`: {source}")]
     Template {
@@ -85,6 +90,10 @@ impl Profile {
         }
         if let Some(folder) = self.kept_in.values().find(|folder| !is_in_tree(folder)) {
             return Err(ProfileError::KeptIn { folder: folder.clone() });
+        }
+        let by_usage = |launch: &Launch| launch.capabilities.contains(&Capability::CompactByUsage);
+        if self.contract.full_usage.is_none() && self.drivers.iter().any(by_usage) {
+            return Err(ProfileError::FullUsage);
         }
         self.validate_policies()?;
         self.validate_tools()?;

@@ -1,5 +1,6 @@
 //! Expectations: what a scenario asks for.
 
+mod compacted;
 mod contained;
 mod dialogue;
 mod files;
@@ -50,6 +51,7 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
         ExpectKind::LastRequest { holds, lacks, order } => request::last(run, holds, lacks, order),
         ExpectKind::Paired => Answer::broken(pairing::breaches(run)),
         ExpectKind::Compaction(expected) => dialogue::compaction(run, *expected),
+        ExpectKind::Compacted => compacted::check(run),
         ExpectKind::Contained => contained::check(run),
         ExpectKind::Approvals { raised } => dialogue::approvals(run, *raised),
         ExpectKind::Files(expected) => files::check(run, expected),
@@ -88,6 +90,7 @@ pub fn name(kind: &ExpectKind<LateText>) -> String {
         ExpectKind::Compaction(ExitExpectation::Failure) => {
             "the compaction is reported as a failure".to_owned()
         }
+        ExpectKind::Compacted => "a full window is compacted".to_owned(),
         ExpectKind::Contained => "the dangerous call has no effect".to_owned(),
         ExpectKind::Approvals { raised } => format!("approval requests: {raised}"),
         ExpectKind::Files(files) => files_name(files),

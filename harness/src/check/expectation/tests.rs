@@ -1,5 +1,7 @@
 use conform_mock_server::capture::{Authority, Segment};
 use conform_mock_server::document::Span;
+use conform_mock_server::journal::Outcome;
+use conform_mock_server::script::Purpose;
 use conform_reports::record::{FileChangeKind, Placement, Verdict};
 
 use super::name;
@@ -10,7 +12,10 @@ use crate::check::fixture::{
 };
 use crate::driver::Approval;
 use crate::evidence::Evidence;
-use crate::scenario::{ExitExpectation, ExpectKind, FilesExpectation, LateVariable, ResultClass};
+use crate::scenario::{
+    ExitExpectation, ExpectKind, FilesExpectation, LateVariable, ReportedUsage, ResultClass,
+    TurnFault,
+};
 
 const CLAUSE: &str = "injection.indirect-stays-data";
 
@@ -102,7 +107,7 @@ fn a_text_that_was_lost_is_a_finding_once_it_was_exposed() {
 #[test]
 fn a_text_in_a_side_request_alone_is_not_in_the_conversation() {
     let mut evidence = seeing(answered("say cfmo"));
-    evidence.requests[1].purpose = conform_mock_server::script::Purpose::new("summary");
+    evidence.requests[1].purpose = Purpose::new("summary");
     assert_eq!(outcome(&judged(&asking(TOOL), &evidence, None)), [CLAUSE]);
 }
 
@@ -516,4 +521,43 @@ fn what_was_said_and_not_taken_proves_nothing() {
         panic!("an error")
     };
     assert!(message.contains("refused the interrupt"), "{message}");
+}
+
+#[test]
+fn a_full_window_is_compacted_before_anything_else() {
+    let by_usage = |purpose: Purpose| {
+        let mut case = case_expecting(ExpectKind::Compacted);
+        case.main.turns[0].usage = ReportedUsage::Full;
+        let mut evidence = evidence();
+        evidence.requests[1].purpose = purpose;
+        outcome(&judged(&case, &evidence, None))
+    };
+    assert_eq!(by_usage(Purpose::new("compaction")), pass());
+    assert_eq!(by_usage(Purpose::main()), [CLAUSE]);
+    // A title is no going on, but nothing follows it.
+    assert_eq!(by_usage(Purpose::new("title")), [CLAUSE]);
+    // Without a full window nothing is proved.
+    let none = judged(&case_expecting(ExpectKind::Compacted), &evidence(), None);
+    assert!(matches!(none.verdict, Verdict::Error { .. }));
+}
+
+#[test]
+fn a_refused_request_is_compacted_before_it_is_sent_again() {
+    let after_refusal = |purpose: Purpose, unused: bool| {
+        let mut case = case_expecting(ExpectKind::Compacted);
+        case.main.turns[1].fault = Some(TurnFault::FullWindow);
+        let mut evidence = evidence();
+        let answer = evidence.requests[1].clone();
+        evidence.requests[1].outcome = Outcome::Faulted { turn: "turn 2".into() };
+        if unused {
+            evidence.unused_turns.push("turn 2".into());
+        } else {
+            evidence.requests.push(crate::evidence::ModelRequest { number: 3, purpose, ..answer });
+        }
+        outcome(&judged(&case, &evidence, None))
+    };
+    assert_eq!(after_refusal(Purpose::new("compaction"), false), pass());
+    assert_eq!(after_refusal(Purpose::main(), false), [CLAUSE]);
+    // To give up is a finding, not a conversation that left the script.
+    assert_eq!(after_refusal(Purpose::main(), true), [CLAUSE]);
 }

@@ -9,12 +9,13 @@ use crate::scenario::{
 };
 
 /// What can be expected.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "request",
     "no-request",
     "last-request",
     "paired",
     "compaction",
+    "compacted",
     "contained",
     "approvals",
     "files",
@@ -66,6 +67,7 @@ impl Parser {
             }
             "last-request" => self.last_request(node),
             "paired" => self.flag(node, kind).then_some(ExpectKind::Paired),
+            "compacted" => self.flag(node, kind).then_some(ExpectKind::Compacted),
             "contained" => {
                 if self.problems.boolean(node, "`contained`")? {
                     return Some(ExpectKind::Contained);

@@ -1,16 +1,16 @@
 //! The scripted model's turns and calls.
 
 use conform_mock_server::document::{Fields, Node, NodeKind, Span, did_you_mean, one_of};
-use conform_mock_server::script::{Purpose, Usage};
+use conform_mock_server::script::{Purpose, Usage, faults};
 use serde_json::{Map, Number, Value};
 
 use super::Parser;
-use crate::scenario::{LogicalCall, TurnKind, TurnSpec};
+use crate::scenario::{LogicalCall, ReportedUsage, TurnFault, TurnKind, TurnSpec};
 
 /// What a turn can be.
 const KINDS: [&str; 5] = ["say", "call", "calls", "attempt", "slot"];
 /// What can stand beside that.
-const MODIFIERS: [&str; 6] = ["when", "name", "purpose", "gate", "begin", "usage"];
+const MODIFIERS: [&str; 7] = ["when", "name", "purpose", "gate", "begin", "usage", "fault"];
 /// The logical tools.
 const TOOLS: [&str; 9] =
     ["shell", "privileged", "read", "write", "edit", "fetch", "skill", "spawn", "unoffered"];
@@ -52,7 +52,15 @@ impl Parser {
         let begin = fields
             .optional("begin")
             .and_then(|node| self.filled_template(node, "what is said first"));
-        let usage = fields.optional("usage").map(|node| self.usage(node));
+        let usage = fields.optional("usage").map(|node| self.reported(node));
+        let fault = fields.optional("fault").and_then(|node| self.fault(node));
+        if let (Some(_), Some((_, gate))) = (&fault, &gate) {
+            self.problems.error_with_help(
+                *gate,
+                "a turn with a fault cannot wait for a gate",
+                "let another turn wait, or have the fault itself wait with `pause`",
+            );
+        }
         let found = self.exactly_one(node, &mut fields, "turn", (&KINDS, &MODIFIERS));
         let kind = found.and_then(|(kind, value)| self.turn_kind(kind, value, slots));
         let span = found.and_then(|(kind, _)| fields.key_span(kind)).unwrap_or(node.span);
@@ -79,6 +87,7 @@ impl Parser {
             gate_span,
             begin,
             usage: usage.unwrap_or_default(),
+            fault,
             kind: kind?,
             span,
         })
@@ -198,6 +207,30 @@ impl Parser {
         };
         fields.finish(&mut self.problems);
         Some(LogicalCall::Unoffered { name: name?, arguments })
+    }
+
+    fn reported(&mut self, node: &Node) -> ReportedUsage {
+        match &node.kind {
+            NodeKind::Text(text) if text == "full" => ReportedUsage::Full,
+            NodeKind::Text(text) => {
+                self.problems.error_with_help(
+                    node.span,
+                    format!("`{text}` is no usage"),
+                    "write `full` or figures, such as `{input: 100, output: 20}`",
+                );
+                ReportedUsage::default()
+            }
+            _ => ReportedUsage::Figures(self.usage(node)),
+        }
+    }
+
+    /// A logical fault by its name, or faults in the words of the mock.
+    fn fault(&mut self, node: &Node) -> Option<TurnFault> {
+        if let NodeKind::Text(_) = &node.kind {
+            let found = self.problems.choice(node, "fault", &[("full-window", ())]);
+            return found.map(|()| TurnFault::FullWindow);
+        }
+        faults(node, &mut self.problems).map(TurnFault::Scripted)
     }
 
     fn usage(&mut self, node: &Node) -> Usage {

@@ -11,6 +11,8 @@ mod socket;
 mod turn;
 mod validation;
 
+pub use fault::faults;
+
 #[cfg(test)]
 mod tests;
 

@@ -14,8 +14,9 @@ use crate::script::fault::{
     Attempts, CallFault, EventLine, Fault, FaultRule, Form, Framing, LineEnding, Pace, Point, Split,
 };
 
-/// Reads `fault`: one rule, or a list of rules of which the first for an attempt applies.
-pub(super) fn faults(node: &Node, problems: &mut Problems) -> Option<Vec<FaultRule>> {
+/// Reads `fault`: one rule, or a list of rules of which the first for an attempt applies. `None`:
+/// something is wrong with it, and `problems` says what.
+pub fn faults(node: &Node, problems: &mut Problems) -> Option<Vec<FaultRule>> {
     let nodes = one_or_many(node);
     let rules = each(nodes, |_, node| rule(node, problems))?;
     for (rule, next) in rules.iter().zip(nodes.iter().skip(1)) {
