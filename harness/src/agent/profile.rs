@@ -48,6 +48,10 @@ pub struct Profile {
     pub versions: Vec<String>,
     /// Ways to talk to it, the preferred one first.
     pub drivers: Vec<Launch>,
+    /// How much memory one run takes with all its processes, in MiB, as measured; a machine runs no
+    /// more of them at once than it bears.
+    #[serde(default)]
+    pub memory: Option<u64>,
     /// Environment of every process: names and templates (`home`, `tmp`, `workspace`, `mock`,
     /// `api_key`, `path`). Nothing else is inherited.
     #[serde(default)]

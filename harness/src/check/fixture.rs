@@ -64,6 +64,7 @@ pub(crate) fn profile() -> Profile {
             (ResultClass::Denied, vec!["^denied".to_owned()]),
             (ResultClass::NotFound, vec!["not found".to_owned()]),
         ]),
+        memory: None,
         stand_ins: false,
         broken_confinement: vec!["^sandbox failed".to_owned()],
         schema: 1,

@@ -6,6 +6,7 @@ mod course;
 mod pool;
 mod session;
 mod subject;
+mod work;
 
 pub use baseline::{Baseline, BaselineError, Entry};
 pub use pool::{Body, Finished, Kept, Options, RunError, run};

@@ -1,16 +1,16 @@
 //! The run as a whole: cases handed to workers, results written as they come, one interrupt.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use conform_reports::record::{CaseRecord, RunFinished, Tally, Timing, VariantName};
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 
 use super::baseline::Baseline;
 use super::case::run_case;
 use super::subject::Subject;
+use super::work::Work;
 use crate::case::Case;
 use crate::sandbox::Isolation;
 
@@ -19,6 +19,9 @@ use crate::sandbox::Isolation;
 pub struct Options {
     /// Cases that run at once; at least 1.
     pub jobs: usize,
+    /// The memory that is free, in MiB: of an agent whose profile says how much it takes, no more
+    /// runs are made at once than half of this bears. `None`: not known.
+    pub memory: Option<u64>,
     /// Limit for one run of the agent.
     pub time_limit: Duration,
     /// How cases are confined.
@@ -118,10 +121,7 @@ pub async fn run(
     mut report: impl FnMut(Finished),
 ) -> Result<RunFinished, RunError> {
     let start = Instant::now();
-    let work: VecDeque<(usize, Case)> = (0..subjects.len())
-        .flat_map(|subject| cases.iter().cloned().map(move |case| (subject, case)))
-        .collect();
-    let work = Arc::new(Mutex::new(work));
+    let work = Arc::new(Work::new(subjects, &cases, options.memory));
     let filtered = options.filtered;
     let options = Arc::new(options);
     let (results, mut finished) = mpsc::channel::<(usize, Finished)>(64);
@@ -161,7 +161,7 @@ pub async fn run(
 
 struct Worker {
     subjects: Vec<Arc<Subject>>,
-    work: Arc<Mutex<VecDeque<(usize, Case)>>>,
+    work: Arc<Work>,
     options: Arc<Options>,
     interrupt: Interrupt,
     start: Instant,
@@ -170,16 +170,16 @@ struct Worker {
 impl Worker {
     async fn work(self, results: mpsc::Sender<(usize, Finished)>) {
         while !self.interrupt.is_raised() {
-            let Some((index, case)) = self.work.lock().await.pop_front() else { return };
-            let Some(subject) = self.subjects.get(index) else { return };
+            let Some(taken) = self.work.take().await else { return };
+            let Some(subject) = self.subjects.get(taken.subject) else { return };
             let began = Instant::now();
-            let ran = run_case(&case, subject, &self.options, &self.interrupt).await;
+            let ran = run_case(&taken.case, subject, &self.options, &self.interrupt).await;
             let Some(mut finished) = ran else { return };
             finished.record.timing = Some(Timing {
                 started_ms: millis(began.duration_since(self.start)),
                 duration_ms: millis(began.elapsed()),
             });
-            if results.send((index, finished)).await.is_err() {
+            if results.send((taken.subject, finished)).await.is_err() {
                 return;
             }
         }

@@ -120,6 +120,7 @@ impl Bounds {
         };
         let options = Options {
             jobs: 1,
+            memory: free_memory(),
             time_limit: Duration::from_secs(u64::try_from(self.time_limit.get())?),
             isolation,
             case_parent: conform::cache::case_parent()?,
@@ -135,6 +136,14 @@ impl Bounds {
         };
         Ok(Some(Prepared { options, isolation: description }))
     }
+}
+
+/// The memory that is free, in MiB; `None` where the system does not tell.
+fn free_memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024)
 }
 
 fn wire(text: &str) -> Result<Wire, String> {
