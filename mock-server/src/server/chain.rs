@@ -10,6 +10,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value, json};
 
@@ -29,6 +30,8 @@ pub(super) struct Answered {
     /// The effective body of its request.
     request: Arc<Value>,
     output: Output,
+    /// Whether a client deleted it: the same for every copy, also the one that a connection holds.
+    deleted: Arc<AtomicBool>,
 }
 
 /// Where its output items are to be had. They are made when they are asked for, which most
@@ -43,7 +46,7 @@ impl Answered {
     /// A response with the reply that these ids belong to.
     pub(super) fn reply(id: String, request: &Arc<Value>, purpose: &Purpose, ids: Ids) -> Self {
         let output = Output::Reply { purpose: purpose.clone(), ids, applied: None };
-        Self { id, request: Arc::clone(request), output }
+        Self { id, request: Arc::clone(request), output, deleted: Arc::default() }
     }
 
     /// The response with the fault that its answer has.
@@ -56,12 +59,23 @@ impl Answered {
 
     /// A response without output.
     pub(super) fn warm_up(id: String, request: &Arc<Value>) -> Self {
-        Self { id, request: Arc::clone(request), output: Output::Nothing }
+        let request = Arc::clone(request);
+        Self { id, request, output: Output::Nothing, deleted: Arc::default() }
     }
 
     /// The response's id.
     pub(super) fn id(&self) -> &str {
         &self.id
+    }
+
+    /// A client deleted it: nothing can continue it any more.
+    pub(super) fn delete(&self) {
+        self.deleted.store(true, Ordering::Release);
+    }
+
+    /// Whether a client deleted it.
+    pub(super) fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire)
     }
 
     /// All items up to and with the response's own.

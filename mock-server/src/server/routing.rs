@@ -13,7 +13,7 @@ use crate::provider::{CallIds, with_call_ids};
 use crate::script::{
     Call, Fault, Guard, Item, Purpose, PurposeRule, Reply, Script, Turn, WhenExhausted,
 };
-use crate::wire::{ApiError, Ids, Wire};
+use crate::wire::{self, ApiError, Ids, Wire};
 
 /// What a side request is told when neither a turn nor a side reply is scripted for it.
 static SIDE_DEFAULT: LazyLock<Reply> = LazyLock::new(|| Reply::say("Done."));
@@ -170,7 +170,7 @@ pub(super) fn reply_of<'s>(script: &'s Script, purpose: &Purpose, ids: Ids) -> C
     let reply = match ids {
         Ids::Turn { turn, .. } => Cow::Borrowed(&script.turns[turn].reply),
         Ids::Side { .. } => Cow::Borrowed(side_reply(script, purpose)),
-        Ids::WarmUp { .. } => Cow::Owned(Reply::default()),
+        Ids::WarmUp { .. } => Cow::Owned(wire::warm_up_reply()),
     };
     with_call_ids(call_id_form(script), reply, ids)
 }

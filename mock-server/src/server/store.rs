@@ -66,11 +66,13 @@ impl Store {
         self.lock().by_id.get(id)?.answered.clone()
     }
 
-    /// Forgets a response.
-    pub(super) fn forget(&self, id: &str) {
+    /// Deletes a response, so that nothing can continue it either.
+    pub(super) fn delete(&self, id: &str) {
         let mut inner = self.lock();
         inner.in_order.retain(|kept| kept != id);
-        inner.by_id.remove(id);
+        if let Some(Stored { answered: Some(answered), .. }) = inner.by_id.remove(id) {
+            answered.delete();
+        }
     }
 
     /// Marks a response as cancelled.
@@ -118,7 +120,7 @@ mod tests {
         assert!(store.get("0").is_none());
         assert!(store.get("1").is_some());
         assert!(store.get(&KEPT.to_string()).is_some());
-        store.forget("1");
+        store.delete("1");
         assert!(store.get("1").is_none());
         store.keep("a", stored(0, json!({"store": false})));
         assert!(store.get("a").is_none());

@@ -36,7 +36,8 @@ pub(super) fn stored(
     let answer = match action {
         StoredAction::Read => read(state, &found, head.uri.query().unwrap_or_default()),
         StoredAction::Delete => {
-            state.store.forget(id);
+            state.store.delete(id);
+            state.validator.forget(id);
             Ok(text(&json!({"id": id, "object": "response", "deleted": true})))
         }
         StoredAction::Cancel => cancel(state, &found, id),
@@ -49,7 +50,7 @@ pub(super) fn stored(
 
 /// The response as one object, or what is left of its events.
 fn read(state: &State, found: &Stored, query: &str) -> Result<Response<ReplyBody>, ApiError> {
-    let request = Request::read(Wire::Responses, &found.sent)?;
+    let request = Request::read(Wire::Responses, &found.sent)?.with_usage(state.usage());
     let reply = &*found.reply(&state.script);
     if parameter(query, "stream") != Some("true") {
         return Ok(json_answer(object(found, wire::response_object(&request, reply, found.ids))));

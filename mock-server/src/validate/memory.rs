@@ -65,6 +65,13 @@ impl Memory {
         }
     }
 
+    /// A reply was deleted: no later request may name it. What came after it still stands on it.
+    pub(crate) fn forget(&mut self, id: &str) {
+        if let Some(given) = self.replies.get_mut(id) {
+            given.is_stored = false;
+        }
+    }
+
     /// The reply with this id, if a request may name it.
     pub(super) fn stored(&self, id: &str) -> Option<&Given> {
         self.replies.get(id).filter(|given| given.is_stored)

@@ -86,6 +86,11 @@ impl Validator {
         });
     }
 
+    /// A client deleted a response: no later request may name it.
+    pub(crate) fn forget(&self, id: &str) {
+        self.memory().forget(id);
+    }
+
     fn memory(&self) -> MutexGuard<'_, Memory> {
         // What is remembered is read entry by entry, so a panic leaves nothing that misleads.
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)

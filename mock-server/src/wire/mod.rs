@@ -25,7 +25,7 @@ pub(crate) use models::{MODELS_ETAG, codex_model_list, model, model_list};
 pub(crate) use request::Request;
 pub(crate) use responses::{
     SocketFrames, compaction_object, input_items, output_items, stream as response_events,
-    whole as response_object,
+    warm_up_reply, whole as response_object,
 };
 pub(crate) use tokens::count_tokens;
 pub(crate) use write::{Written, reply_headers, write};

@@ -236,35 +236,3 @@ async fn requests_are_answered_one_at_a_time_in_their_order() {
         assert_eq!(said(&events.last().unwrap()["response"]), text);
     }
 }
-
-#[tokio::test]
-async fn what_was_served_on_a_connection_can_be_asked_for_and_deleted_over_http() {
-    let server = start(CALL_AND_SAY).await;
-    let mut socket = open(&server).await;
-    let first = socket.response(&json!({"store": true})).await;
-    let url = format!("{}/responses/resp_1", server.base_url());
-    let client = reqwest::Client::new();
-    let found: Value = client.get(&url).send().await.unwrap().json().await.unwrap();
-    assert_eq!((&found["id"], &found["output"]), (&first["id"], &first["output"]));
-    let items: Value =
-        client.get(format!("{url}/input_items")).send().await.unwrap().json().await.unwrap();
-    assert_eq!(items["data"][0]["role"], "user");
-
-    let deleted: Value = client.delete(&url).send().await.unwrap().json().await.unwrap();
-    assert_eq!(deleted["deleted"], true);
-    assert_eq!(client.get(&url).send().await.unwrap().status(), 404);
-    let error = open(&server).await.error(&json!({"previous_response_id": "resp_1"})).await;
-    assert_eq!(error["error"]["code"], "previous_response_not_found");
-}
-
-#[tokio::test]
-async fn what_is_not_to_be_stored_is_found_by_its_own_connection_alone() {
-    let server = start(CALL_AND_SAY).await;
-    let mut socket = open(&server).await;
-    socket.response(&json!({"store": false})).await;
-    let url = format!("{}/responses/resp_1", server.base_url());
-    assert_eq!(reqwest::get(&url).await.unwrap().status(), 404);
-    let items = json!([output("call_1_1")]);
-    let more = json!({"store": false, "previous_response_id": "resp_1", "input": items});
-    assert_eq!(said(&socket.response(&more).await), "Done.");
-}

@@ -13,4 +13,5 @@ mod handshake;
 mod laws;
 mod messages;
 mod record;
+mod stored;
 mod support;

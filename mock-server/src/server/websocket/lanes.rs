@@ -11,9 +11,10 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// A response that can be continued here.
+    /// A response that can be continued here, unless a client deleted it.
     pub(super) fn find(&self, id: &str) -> Option<Answered> {
-        self.newest.values().find(|answered| answered.id() == id).cloned()
+        let found = self.newest.values().find(|answered| answered.id() == id);
+        found.filter(|answered| !answered.is_deleted()).cloned()
     }
 
     /// A response is complete, and takes the place of the one before it.

@@ -24,7 +24,7 @@ use crate::server::delivery::Tracker;
 use crate::server::routing::{self, Plan};
 use crate::server::state::State;
 use crate::server::store::Stored;
-use crate::wire::{ApiError, Ids, SocketFrames, Unfit, Wire};
+use crate::wire::{self, ApiError, Ids, SocketFrames, Unfit, Wire};
 
 /// How the server's side of a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,6 +225,8 @@ impl<'s> Replying<'s> {
         let entry = self.entry(asked, Outcome::WarmUp { response_id: id.clone() });
         let number = if self.warm_ups == 1 { FaultTarget::WarmUp } else { FaultTarget::Reply(0) };
         let answered = Answered::warm_up(id, effective);
+        let reply = wire::warm_up_reply();
+        self.state.validator.remember(Wire::Responses, effective, &reply, ids);
         let response = Response {
             events: create.frames.warm_up(&create.request, ids),
             number,

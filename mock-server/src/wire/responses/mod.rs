@@ -15,7 +15,7 @@ mod stream;
 
 pub(crate) use input::input_items;
 pub(super) use minted::minted;
-pub(crate) use socket::SocketFrames;
+pub(crate) use socket::{SocketFrames, warm_up_reply};
 
 use bytes::Bytes;
 use serde_json::{Value, json};

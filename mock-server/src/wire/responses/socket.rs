@@ -48,8 +48,7 @@ impl<'r> SocketFrames<'r> {
     pub(crate) fn warm_up(self, request: &Request<'_>, ids: Ids) -> Vec<Bytes> {
         let echo = Echo::of(request);
         let id = ids.response(Wire::ResponsesWs);
-        let nothing = Usage { input: 0, cached: 0, output: 0, reasoning: 0 };
-        let reply = Reply { usage: nothing, ..Reply::default() };
+        let reply = warm_up_reply();
         let mut writer = EventWriter::with_capacity(1024 + 2 * echo.len());
         for (kind, snapshot) in [
             ("response.created", Snapshot::in_progress(&id)),
@@ -143,4 +142,10 @@ fn data(frame: &Bytes) -> Bytes {
         .map_or(0, |found| found + DATA.len());
     let end = frame.len() - frame.iter().rev().take_while(|byte| **byte == b'\n').count();
     frame.slice(start..end.max(start))
+}
+
+/// The reply of a warm-up: nothing, at no cost.
+pub(crate) fn warm_up_reply() -> Reply {
+    let nothing = Usage { input: 0, cached: 0, output: 0, reasoning: 0 };
+    Reply { usage: nothing, ..Reply::default() }
 }
