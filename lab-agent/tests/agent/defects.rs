@@ -218,6 +218,38 @@ probes! {
         assert_ne!(promoted, said(&request, "user").concat().contains("the gist"));
         promoted
     };
+    ignores_full_window "ignores-full-window" |more| {
+        let full = json!({
+            "type": "response.completed",
+            "response": { "id": "resp_1", "usage": { "input_tokens": 250_000, "output_tokens": 1 } },
+        });
+        let done = json!({
+            "type": "response.output_item.done", "output_index": 0, "item": shell("c1", "pwd"),
+        });
+        let answers = vec![
+            Answer::Raw([event(&done), event(&full)].concat()),
+            Answer::Items(vec![message("the gist")]),
+            say("done"),
+        ];
+        let (_, requests) = play(&Folder::new(), answers, "full", more);
+        // A request for a summary offers no tools.
+        requests[1]["tools"] != json!([])
+    };
+    truncates_full_window "truncates-full-window" |more| {
+        let full = || Answer::Status {
+            code: 400,
+            headers: "",
+            body: r#"{"error": {"code": "context_length_exceeded"}}"#,
+        };
+        let answers = vec![
+            calls(vec![shell("c1", "pwd")]),
+            full(),
+            Answer::Items(vec![message("the gist")]),
+            say("done"),
+        ];
+        let (_, requests) = play(&Folder::new(), answers, "full", more);
+        requests[2]["tools"] != json!([])
+    };
     empty_summary_accepted "empty-summary-accepted" |more| {
         said(&compacted("", more), "assistant") != ["first answer"]
     };
