@@ -316,6 +316,7 @@ async fn a_real_package_is_installed_and_runs() {
     let options = KeeperOptions {
         isolation: Isolation::Auto,
         executable: Some(env!("CARGO_BIN_EXE_conform").into()),
+        files: None,
     };
     let (keeper, _listener) = Keeper::start(options).await.unwrap();
     let command = Command {

@@ -35,7 +35,7 @@ pub(crate) fn header() -> Header {
         agents: vec![codex(), lab()],
         selection: vec!["scenarios".to_owned()],
         cases: cases().len(),
-        isolation: "network namespace".to_owned(),
+        isolation: "network namespace, files outside of the case read-only".to_owned(),
         jobs: 2,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use conform_mock_server::server::{MockServer, StartError};
 use conform_mock_server::wire::Wire;
@@ -18,7 +18,7 @@ use crate::agent::profile::{Launch, Profile};
 use crate::case::{Case, Places, Variant};
 use crate::driver::{Context, Dialogue, Driver, DriverError, Limits};
 use crate::evidence::{Course, Evidence, Input, Patterns, Snapshot, TreeError, collect};
-use crate::sandbox::{CaseFolder, FolderError, Keeper, KeeperOptions, SandboxError};
+use crate::sandbox::{CaseFolder, Files, FolderError, Keeper, KeeperOptions, SandboxError};
 use crate::scenario::Zone;
 
 /// One run that is about to be made.
@@ -91,9 +91,11 @@ impl SessionError {
 impl Session<'_> {
     /// Makes the run in these folders.
     pub(super) async fn run(&self, folder: &CaseFolder) -> Result<Evidence, SessionError> {
+        let path = self.subject.path(self.options);
         let (keeper, listener) = Keeper::start(KeeperOptions {
             isolation: self.options.isolation,
             executable: Some(self.options.keeper.clone()),
+            files: Some(Files { case: folder.root().to_owned(), needed: self.needed(&path) }),
         })
         .await?;
         let address = listener.local_addr().map_err(|source| StartError::Listener { source })?;
@@ -103,7 +105,6 @@ impl Session<'_> {
             let path = self.subject.profile.path_in_tree(file.zone, &file.path);
             plant(folder, &path, &text, file.executable)?;
         }
-        let path = self.subject.path(self.options);
         let start = Start {
             profile: &self.subject.profile,
             launch: self.launch,
@@ -160,6 +161,14 @@ impl Session<'_> {
             dialogue: &dialogue,
             course: &course,
         }))
+    }
+
+    /// What the agent must find wherever it lies: its program, and the programs that it starts.
+    fn needed(&self, path: &str) -> Vec<PathBuf> {
+        let programs = [&self.options.keeper, &self.subject.executable];
+        let interpreter = self.subject.interpreter.as_ref();
+        let found = std::env::split_paths(path);
+        programs.into_iter().chain(interpreter).cloned().chain(found).collect()
     }
 
     async fn converse(

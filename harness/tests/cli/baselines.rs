@@ -102,7 +102,7 @@ fn repeats_run_as_often_as_asked_and_must_agree() {
     let place = Place::new();
     let count = place.path("count").display().to_string();
     place.agent(&format!("echo run >> {count}\n{POLITE}"));
-    let output = place.run(&["--repeat", "3"]);
+    let output = place.run(&["--repeat", "3", "--isolation", "none"]);
     assert_eq!(output.status.code(), Some(0), "{}", place.said(&output));
     assert_eq!(std::fs::read_to_string(&count).unwrap(), "run\nrun\nrun\n");
     std::fs::remove_dir_all(place.path("record")).unwrap();
@@ -110,7 +110,7 @@ fn repeats_run_as_often_as_asked_and_must_agree() {
     place.agent(&format!(
         "ask look\nif [ -e {count} ]; then echo Go away.; else echo Hello.; fi\n: > {count}\n"
     ));
-    let output = place.run(&["--repeat", "3"]);
+    let output = place.run(&["--repeat", "3", "--isolation", "none"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(place.verdict().word(), "flaky");
     assert!(stdout(&output).contains("verdicts  pass, fail, fail"), "{}", stdout(&output));

@@ -91,7 +91,9 @@ impl Agent {
 
 pub(crate) async fn keeper() -> (Keeper, std::net::TcpListener) {
     let executable = Some(PathBuf::from(env!("CARGO_BIN_EXE_conform")));
-    Keeper::start(KeeperOptions { isolation: Isolation::None, executable }).await.unwrap()
+    Keeper::start(KeeperOptions { isolation: Isolation::None, executable, files: None })
+        .await
+        .unwrap()
 }
 
 pub(crate) fn said(text: &str) -> TurnOutcome {

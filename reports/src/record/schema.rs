@@ -36,7 +36,7 @@ pub struct Header {
     pub selection: Vec<String>,
     /// How many cases were selected, over all agents.
     pub cases: usize,
-    /// How cases were confined: `network namespace` or what could not be done.
+    /// How cases were confined: network and files, and why not where the machine does not allow it.
     pub isolation: String,
     /// Cases that ran at once.
     pub jobs: usize,

@@ -37,7 +37,8 @@ pub(crate) struct Bounds {
     #[arg(long, value_name = "SECONDS", default_value = "60",
         value_parser = at_least_one)]
     time_limit: NonZero<usize>,
-    /// Whether cases run in a network namespace, cut off from everything but the mock
+    /// Whether cases are cut off from the machine: a network that holds nothing but the mock, and
+    /// files of which the case's own folder alone can be changed
     #[arg(long, value_name = "HOW", value_enum, default_value_t = IsolationArg::Auto)]
     isolation: IsolationArg,
 }
@@ -96,26 +97,22 @@ impl Bounds {
     /// cannot be confined as asked, which has been said then.
     pub(crate) async fn prepare(&self) -> anyhow::Result<Option<Prepared>> {
         let keeper = std::env::current_exe().context("cannot find this program's own file")?;
-        let wanted = match self.isolation {
-            IsolationArg::Auto => Isolation::Auto,
-            IsolationArg::None => Isolation::None,
-            IsolationArg::Strict => Isolation::Strict,
-        };
-        let (isolation, description) = match wanted {
-            Isolation::None => (Isolation::None, "none (as asked)".to_owned()),
-            Isolation::Auto | Isolation::Strict => {
-                let outcome = probe(Some(keeper.clone())).await?;
-                let isolation = match (&outcome, wanted) {
-                    (IsolationOutcome::Network, _) => Isolation::Strict,
-                    (IsolationOutcome::None { why }, Isolation::Strict) => {
-                        anstream::eprintln!(
-                            "error: cases cannot be confined: {why}; use --isolation auto to run all the same"
-                        );
-                        return Ok(None);
-                    }
-                    (IsolationOutcome::None { .. }, _) => Isolation::None,
-                };
-                (isolation, outcome.to_string())
+        let case_parent = conform::cache::case_parent()?;
+        let (isolation, description) = match self.isolation {
+            IsolationArg::None => (Isolation::None, "none (as asked)".to_owned()),
+            IsolationArg::Auto | IsolationArg::Strict => {
+                let outcome = probe(Some(keeper.clone()), case_parent.clone()).await?;
+                if let (
+                    IsolationArg::Strict,
+                    IsolationOutcome::Network { why } | IsolationOutcome::None { why },
+                ) = (self.isolation, &outcome)
+                {
+                    anstream::eprintln!(
+                        "error: cases cannot be confined: {why}; use --isolation auto to run all the same"
+                    );
+                    return Ok(None);
+                }
+                (outcome.again(), outcome.to_string())
             }
         };
         let options = Options {
@@ -123,7 +120,7 @@ impl Bounds {
             memory: free_memory(),
             time_limit: Duration::from_secs(u64::try_from(self.time_limit.get())?),
             isolation,
-            case_parent: conform::cache::case_parent()?,
+            case_parent,
             keep: false,
             path_with_stand_in: path_with_stand_in(
                 &conform::cache::folder()?.join("stand-in"),

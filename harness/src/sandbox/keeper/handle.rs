@@ -6,7 +6,7 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,8 +23,8 @@ use tokio::sync::oneshot;
 use super::channel::{Inbox, Outgoing};
 use super::message::{LaunchCommand, MessageError, Reply, Request, Stage};
 use super::process::{Command, ExitWatch, Process, pipes};
-use super::program::{NETWORK, NO_NETWORK, SUBCOMMAND};
-use crate::sandbox::{Isolation, IsolationOutcome};
+use super::program::{FILES, NETWORK, NO_NETWORK, SUBCOMMAND};
+use crate::sandbox::{Files, Isolation, IsolationOutcome};
 
 /// How long a keeper may take to be set up.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -32,10 +32,13 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 /// How to start a keeper.
 #[derive(Debug, Clone, Default)]
 pub struct KeeperOptions {
-    /// How far the run is cut off from the network.
+    /// How far the run is cut off from the machine.
     pub isolation: Isolation,
     /// The conform executable; `None`: the one that runs.
     pub executable: Option<PathBuf>,
+    /// What the run sees of the files; `None`: the machine's as they are, which is then no
+    /// shortcoming to [`Isolation::Strict`].
+    pub files: Option<Files>,
 }
 
 /// The confinement failed.
@@ -49,8 +52,8 @@ pub enum SandboxError {
         /// Why.
         source: io::Error,
     },
-    /// No network of its own, although one was demanded.
-    #[error("cannot cut the case off from the network: {why}; or choose isolation none")]
+    /// Not as isolated as was demanded.
+    #[error("cannot cut the case off from the machine: {why}; or choose isolation none")]
     Isolation {
         /// Why.
         why: String,
@@ -133,28 +136,40 @@ impl Keeper {
                 source,
             })?,
         };
-        let refusal = match options.isolation {
-            Isolation::None => "switched off".to_owned(),
-            Isolation::Auto | Isolation::Strict => {
-                match Starting::new(&program, NETWORK)?.ready().await? {
-                    Ok((starting, listener)) => {
-                        return Ok((starting.into_keeper(IsolationOutcome::Network), listener));
-                    }
-                    Err(why) => why,
+        let files = options.files.as_ref();
+        let whole =
+            files.filter(|_| matches!(options.isolation, Isolation::Auto | Isolation::Strict));
+        let mut why = "switched off".to_owned();
+        if let Some(files) = whole {
+            match Starting::new(&program, NETWORK, Some(files))?.ready().await? {
+                Ok((starting, listener)) => {
+                    return Ok((starting.into_keeper(IsolationOutcome::Whole), listener));
                 }
+                Err(refusal) if options.isolation == Isolation::Strict => {
+                    return Err(SandboxError::Isolation { why: refusal });
+                }
+                Err(refusal) => why = refusal,
             }
-        };
-        if options.isolation == Isolation::Strict {
-            return Err(SandboxError::Isolation { why: refusal });
         }
-        let (starting, listener) = Starting::new(&program, NO_NETWORK)?
+        if options.isolation != Isolation::None {
+            match Starting::new(&program, NETWORK, None)?.ready().await? {
+                Ok((starting, listener)) => {
+                    return Ok((starting.into_keeper(IsolationOutcome::Network { why }), listener));
+                }
+                Err(refusal) if options.isolation != Isolation::Auto => {
+                    return Err(SandboxError::Isolation { why: refusal });
+                }
+                Err(refusal) => why = refusal,
+            }
+        }
+        let (starting, listener) = Starting::new(&program, NO_NETWORK, None)?
             .ready()
             .await?
             .map_err(|why| SandboxError::SetUp { why })?;
-        Ok((starting.into_keeper(IsolationOutcome::None { why: refusal }), listener))
+        Ok((starting.into_keeper(IsolationOutcome::None { why }), listener))
     }
 
-    /// How far the run is cut off from the network.
+    /// How far the run is cut off from the machine.
     pub fn isolation(&self) -> &IsolationOutcome {
         &self.isolation
     }
@@ -243,14 +258,18 @@ struct Starting {
 }
 
 impl Starting {
-    fn new(program: &std::path::Path, network: &str) -> Result<Self, SandboxError> {
+    fn new(program: &Path, network: &str, files: Option<&Files>) -> Result<Self, SandboxError> {
         let failed =
             |source| SandboxError::Keeper { program: program.display().to_string(), source };
         let (ours, theirs) =
             socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)
                 .map_err(|errno| failed(errno.into()))?;
-        let process = tokio::process::Command::new(program)
-            .args([SUBCOMMAND, network])
+        let mut command = tokio::process::Command::new(program);
+        command.args([SUBCOMMAND, network]);
+        if let Some(files) = files {
+            command.arg(FILES).arg(&files.case).args(&files.needed);
+        }
+        let process = command
             .env_clear()
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())

@@ -14,6 +14,8 @@
 //!   namespace with loopback alone. It binds the mock's listener there and hands it to the
 //!   harness: a socket stays in the namespace in which it was made, so the mock serves inside the
 //!   case's own network without a relay.
+//! - **Nothing else changes.** With [`Files`](super::Files) the keeper sits in a mount namespace in
+//!   which the case folder is the only place to write, and `/tmp` and its like are the run's own.
 //!
 //! The confinement is against accidents and runaway agents. An agent that runs as root can undo
 //! it.

@@ -1,8 +1,10 @@
 //! The keeper's own process: its set-up and its loop.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -21,7 +23,7 @@ use super::channel::{Inbox, Outgoing};
 use super::descendants::{Descendant, below_this_process};
 use super::message::{MessageError, Reply, Request};
 use super::spawn::spawn;
-use crate::sandbox::network;
+use crate::sandbox::{Files, files, network};
 
 /// The subcommand that makes the executable a keeper.
 pub(super) const SUBCOMMAND: &str = "keeper";
@@ -31,6 +33,10 @@ pub(super) const NETWORK: &str = "network";
 
 /// The argument that asks for none.
 pub(super) const NO_NETWORK: &str = "no-network";
+
+/// The argument that asks for files of the run's own; the case folder follows it, and then what is
+/// needed.
+pub(super) const FILES: &str = "files";
 
 /// How long processes that are about to end may take before they count as left over.
 const GRACE: Duration = Duration::from_millis(500);
@@ -78,17 +84,16 @@ fn system(what: &'static str) -> impl FnOnce(Errno) -> KeeperError {
 }
 
 fn run() -> Result<(), KeeperError> {
-    let with_network = match std::env::args().nth(2).as_deref() {
-        Some(NETWORK) => true,
-        Some(NO_NETWORK) => false,
-        _ => return Err(KeeperError::NotByHand),
-    };
+    let asked = Asked::read(std::env::args_os().skip(2)).ok_or(KeeperError::NotByHand)?;
     let stdin = std::io::stdin();
     let socket = stdin.as_fd();
     let signals = set_up()?;
     let ready = || {
-        if with_network {
+        if asked.network {
             network::enter().map_err(|error| error.to_string())?;
+        }
+        if let Some(files) = &asked.files {
+            files::confine(files).map_err(|error| error.to_string())?;
         }
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .map_err(|error| format!("cannot listen on 127.0.0.1: {error}"))
@@ -107,6 +112,32 @@ fn run() -> Result<(), KeeperError> {
     match served {
         Err(KeeperError::HarnessGone) => Ok(()),
         other => other,
+    }
+}
+
+/// What the command line asks for.
+struct Asked {
+    network: bool,
+    files: Option<Files>,
+}
+
+impl Asked {
+    /// `None` when it was not written by the harness.
+    fn read(mut arguments: impl Iterator<Item = OsString>) -> Option<Self> {
+        let network = match arguments.next()?.to_str()? {
+            NETWORK => true,
+            NO_NETWORK => false,
+            _ => return None,
+        };
+        let files = match arguments.next() {
+            None => None,
+            Some(word) if word == FILES => Some(Files {
+                case: arguments.next()?.into(),
+                needed: arguments.map(PathBuf::from).collect(),
+            }),
+            Some(_) => return None,
+        };
+        Some(Self { network, files })
     }
 }
 

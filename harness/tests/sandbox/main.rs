@@ -1,6 +1,8 @@
 //! The keeper with real processes.
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+mod files;
+
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -24,7 +26,7 @@ fn conform() -> PathBuf {
 }
 
 async fn start(isolation: Isolation) -> (Keeper, TcpListener) {
-    let options = KeeperOptions { isolation, executable: Some(conform()) };
+    let options = KeeperOptions { isolation, executable: Some(conform()), files: None };
     Keeper::start(options).await.unwrap()
 }
 
@@ -124,27 +126,32 @@ async fn a_network_of_its_own_reaches_the_mock_and_nothing_else() {
     assert!(keeper.end().await.unwrap().is_empty());
 }
 
+/// The program as a user without privilege starts it; what it needs lies in `folder`.
+fn unprivileged(folder: &Path) -> PathBuf {
+    if !geteuid().is_root() {
+        return conform();
+    }
+    let open = |path: &Path| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    open(folder);
+    let (copy, wrapper) = (folder.join("conform"), folder.join("wrapper"));
+    std::fs::copy(conform(), &copy).unwrap();
+    let script = format!(
+        "#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups {} \"$@\"\n",
+        copy.display()
+    );
+    std::fs::write(&wrapper, script).unwrap();
+    open(&wrapper);
+    wrapper
+}
+
 #[tokio::test]
 async fn an_unprivileged_user_gets_a_network_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
-    let executable = if geteuid().is_root() {
-        let open = |path: &Path| {
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        };
-        open(folder.path());
-        let (copy, wrapper) = (folder.path().join("conform"), folder.path().join("wrapper"));
-        std::fs::copy(conform(), &copy).unwrap();
-        let script = format!(
-            "#!/bin/sh\nexec setpriv --reuid 65534 --regid 65534 --clear-groups {} \"$@\"\n",
-            copy.display()
-        );
-        std::fs::write(&wrapper, script).unwrap();
-        open(&wrapper);
-        wrapper
-    } else {
-        conform()
-    };
-    let options = KeeperOptions { isolation: Isolation::Strict, executable: Some(executable) };
+    let executable = unprivileged(folder.path());
+    let options =
+        KeeperOptions { isolation: Isolation::Strict, executable: Some(executable), files: None };
     match Keeper::start(options).await {
         Ok((keeper, listener)) => {
             let (user, _) = run(&keeper, command(Path::new("/usr/bin/id"), &["-u"])).await;
@@ -399,8 +406,11 @@ async fn an_executable_that_is_no_keeper_is_said() {
     for (executable, expected) in
         [("/bin/true", "ended before"), ("/nowhere/conform", "/nowhere/conform")]
     {
-        let options =
-            KeeperOptions { isolation: Isolation::None, executable: Some(executable.into()) };
+        let options = KeeperOptions {
+            isolation: Isolation::None,
+            executable: Some(executable.into()),
+            files: None,
+        };
         let error = Keeper::start(options).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
