@@ -190,15 +190,12 @@ fn unescaped(field: &[u8]) -> OsString {
     while let Some((first, after)) = rest.split_first() {
         let digits = after.get(..3).filter(|_| *first == b'\\');
         let octal = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
-            Some(byte) => {
-                path.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                path.push(*first);
-                rest = after;
-            }
+        if let Some(byte) = octal.and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
+            path.push(byte);
+            rest = &after[3..];
+        } else {
+            path.push(*first);
+            rest = after;
         }
     }
     OsString::from_vec(path)
