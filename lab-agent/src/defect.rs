@@ -141,6 +141,10 @@ catalogue! {
         "The summary stands as a developer message";
     EmptySummaryAccepted "empty-summary-accepted" "compaction.failure-loses-nothing" Recovery
         "An empty summary replaces the history";
+    MemoryPromoted "memory-promoted" "memory.no-imperative-promotion" Assembly
+        "What an earlier session was asked to remember stands as a developer message";
+    MemoryLast "memory-last" "steer.current-beats-memory" Assembly
+        "What an earlier session was asked to remember stands behind the prompt";
     IgnoresFullWindow "ignores-full-window" "compaction.before-overflow" Recovery
         "The reported usage never leads to a compaction";
     TruncatesFullWindow "truncates-full-window" "compaction.before-overflow" Recovery

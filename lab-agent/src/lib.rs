@@ -70,6 +70,7 @@ mod dialogue;
 mod events;
 mod frames;
 mod history;
+mod memory;
 mod policy;
 mod readonly;
 mod request;

@@ -7,6 +7,7 @@ use crate::{
     defect::{Defect, Defects},
     frames::{broken_frame, frame, message},
     history::{Entry, History, Origin},
+    memory,
     rules::Rules,
     settings::{Policy, Settings},
     skills,
@@ -103,7 +104,7 @@ fn instructions(settings: &Settings, rules: &Rules, number: u64) -> Option<Strin
 }
 
 /// The messages in front of the conversation: permissions at developer authority, each rule file
-/// each skill's head and the environment at the user's.
+/// each skill's head, what is remembered and the environment at the user's.
 pub(crate) fn context(settings: &Settings, rules: &Rules) -> Vec<Entry> {
     let mut messages = vec![message("developer", &permissions(settings))];
     if settings.has(Defect::EmptyDeveloper) {
@@ -121,10 +122,20 @@ pub(crate) fn context(settings: &Settings, rules: &Rules) -> Vec<Entry> {
             message("user", &frame("skill", &[("path", &skill.shown)], &skill.listed))
         }),
     );
+    if !settings.has(Defect::MemoryLast) {
+        messages.extend(remembered(settings));
+    }
     if !settings.has(Defect::VolatilePrefix) {
         messages.push(message("user", &environment(settings, None)));
     }
     messages.into_iter().map(|item| Entry::new(Origin::Context, item)).collect()
+}
+
+/// What earlier sessions left to remember: background, which orders nothing.
+fn remembered(settings: &Settings) -> Option<Value> {
+    let role = if settings.has(Defect::MemoryPromoted) { "developer" } else { "user" };
+    let text = memory::load(&settings.state)?;
+    Some(message(role, &frame("memory", &[("from", "earlier sessions")], &text)))
 }
 
 fn permissions(settings: &Settings) -> String {
@@ -167,6 +178,12 @@ pub(crate) fn prompt(text: &str, defects: &Defects) -> Vec<Entry> {
         ];
     }
     vec![Entry::new(Origin::User, message("user", text))]
+}
+
+/// What a defect puts behind a prompt.
+pub(crate) fn behind_prompt(settings: &Settings) -> Option<Entry> {
+    let item = settings.has(Defect::MemoryLast).then(|| remembered(settings))??;
+    Some(Entry::new(Origin::Context, item))
 }
 
 fn take_system_block(text: &str) -> Option<(String, String)> {

@@ -9,7 +9,7 @@ use super::profile::{ConfigFile, Launch, PolicyLowering, Profile};
 use super::template::{TemplateError, Values, render};
 use crate::case::{Places, Variant};
 use crate::driver::{AcpSettings, Argument, DriverKind, ResolvedLaunch, ThreadSettings};
-use crate::scenario::Network;
+use crate::scenario::{Capability, Network};
 
 /// The key that agents are given; it opens nothing.
 const FAKE_KEY: &str = "sk-conform-no-key";
@@ -70,6 +70,8 @@ pub struct Start<'a> {
     pub defects: &'a [String],
     /// Where it finds programs.
     pub path: &'a str,
+    /// What the case requires of the agent.
+    pub requires: &'a [Capability],
     /// The run.
     pub variant: &'a Variant,
     /// Its folders and the mock's address.
@@ -232,21 +234,33 @@ impl Values for FileValues<'_> {
 
     fn names(&self) -> Vec<String> {
         let fixed = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path", "policy"];
-        let chosen = self.of_wire().into_iter().chain([&self.policy.values]);
+        let chosen = self.of_wire().into_iter().chain(self.required()).chain([&self.policy.values]);
         let chosen = chosen.flat_map(IndexMap::keys).map(String::as_str);
         fixed.into_iter().chain(chosen).map(str::to_owned).collect()
     }
 }
 
 impl FileValues<'_> {
-    /// A value that the policy or the wire brings. A wire's own may hold the mock's address.
+    /// A value that the policy, a required capability or the wire brings. A wire's own may hold the
+    /// mock's address.
     fn chosen(&self, name: &str) -> Option<String> {
-        if let Some(value) = self.policy.values.get(name) {
+        let fixed = [&self.policy.values].into_iter().chain(self.required());
+        if let Some(value) = fixed.into_iter().find_map(|values| values.get(name)) {
             return Some(value.clone());
         }
         let value = self.of_wire()?.get(name)?;
         let mock: &[(&str, String)] = &[("mock", self.start.places.mock.clone())];
         render(value, mock).ok()
+    }
+
+    fn required(&self) -> impl Iterator<Item = &IndexMap<String, String>> {
+        self.start.profile.required.iter().map(|(capability, required)| {
+            if self.start.requires.contains(capability) {
+                &required.values
+            } else {
+                &required.otherwise
+            }
+        })
     }
 
     fn of_wire(&self) -> Option<&IndexMap<String, String>> {
@@ -266,7 +280,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::profile::{ApprovalPolicy, SandboxMode};
+    use crate::agent::profile::{ApprovalPolicy, Requirement, SandboxMode};
     use crate::agent::registry::Registry;
     use crate::check::fixture;
     use crate::scenario::Policy;
@@ -288,6 +302,7 @@ mod tests {
             executable: Path::new("/agents/codex"),
             defects: &[],
             path: "/bin",
+            requires: &[],
             variant: &variant,
             places: &fixture::places(),
         };
@@ -316,6 +331,34 @@ mod tests {
         let ask = server(Policy::Ask, Network::Denied);
         assert_eq!(ask.approval_policy, ApprovalPolicy::OnRequest);
         assert_eq!(ask.sandbox, SandboxMode::ReadOnly);
+    }
+
+    #[test]
+    fn what_a_case_requires_is_switched_on_for_it_alone() {
+        let mut profile = fixture::profile();
+        let side = |value: &str| IndexMap::from([("memory".to_owned(), value.to_owned())]);
+        let required = Requirement { values: side("on"), otherwise: side("off") };
+        profile.required.insert(Capability::Memory, required);
+        profile.environment.insert("MEMORY".to_owned(), "${memory}".to_owned());
+        let places = fixture::places();
+        let case = fixture::case();
+        let set_for = |requires: &[Capability]| {
+            let start = Start {
+                interpreter: None,
+                wire: Wire::Responses,
+                profile: &profile,
+                launch: &profile.drivers[0],
+                executable: Path::new("/agents/mine"),
+                defects: &[],
+                path: "/bin",
+                requires,
+                variant: &case.main,
+                places: &places,
+            };
+            start.resolve().expect("is whole").environment["MEMORY"].clone()
+        };
+        assert_eq!(set_for(&[Capability::Memory, Capability::Skills]), "on");
+        assert_eq!(set_for(&[Capability::Skills]), "off");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use self::recognition::{Normalisation, PurposeRecognition};
 pub use self::schema::schema;
 pub use self::tool::{LOGICAL_TOOLS, ToolLowering};
 pub use self::validate::ProfileError;
-use crate::scenario::{Policy, ResultClass, Zone};
+use crate::scenario::{Capability, Policy, ResultClass, Zone};
 
 /// All that is known about one agent (`agents/NAME.toml`).
 ///
@@ -68,6 +68,12 @@ pub struct Profile {
     #[schemars(with = "IndexMap<String, WireLowering>")]
     #[schemars(extend("propertyNames" = schema::wires()))]
     pub wire: IndexMap<Wire, WireLowering>,
+    /// What is switched on for cases that require a capability, and only for these: values for the
+    /// templates.
+    #[serde(default)]
+    #[schemars(with = "IndexMap<String, Requirement>")]
+    #[schemars(extend("propertyNames" = schema::one_of(&Capability::NAMES)))]
+    pub required: IndexMap<Capability, Requirement>,
     /// How each policy is expressed; a policy that is missing is one the agent does not have.
     #[schemars(extend("propertyNames" = schema::one_of(&Policy::NAMES)))]
     pub policy: IndexMap<PolicyName, PolicyLowering>,
@@ -90,9 +96,9 @@ pub struct Profile {
     /// expressions): nothing can be said about containment then.
     #[serde(default)]
     pub broken_confinement: Vec<String>,
-    /// Where this agent keeps what scenarios put in a common folder of the workspace: that folder,
-    /// such as `.agents/skills`, and the agent's own in the case tree, such as
-    /// `workspace/.mine/skills`. A folder that is not named stands where the scenario puts it.
+    /// Where this agent keeps what scenarios put in a common place of the workspace: that folder or
+    /// file, such as `.agents/skills`, and the agent's own in the case tree, such as
+    /// `workspace/.mine/skills`. What is not named stands where the scenario puts it.
     #[serde(default)]
     pub kept_in: IndexMap<String, String>,
     /// Values that differ from run to run, and what stands for them in hashes and comparisons.
@@ -128,6 +134,17 @@ pub struct WireLowering {
     pub values: IndexMap<String, String>,
 }
 
+/// Values for the templates of arguments, environment and configuration files, by whether a case
+/// requires a capability. Both sides have the same names.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Requirement {
+    /// For a case that requires it.
+    pub values: IndexMap<String, String>,
+    /// For every other case.
+    pub otherwise: IndexMap<String, String>,
+}
+
 impl Profile {
     /// The version used when none is asked for.
     pub fn default_version(&self) -> &str {
@@ -137,8 +154,8 @@ impl Profile {
     /// Where a scenario's file stands for this agent: its path in the case tree.
     pub fn path_in_tree(&self, zone: Zone, path: &str) -> String {
         let moved = self.kept_in.iter().find_map(|(common, own)| {
-            let rest = path.strip_prefix(common.as_str())?.strip_prefix('/')?;
-            Some(format!("{own}/{rest}"))
+            let rest = path.strip_prefix(common.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{own}{rest}"))
         });
         match moved {
             Some(moved) if zone == Zone::Workspace => moved,

@@ -145,7 +145,7 @@ impl Standing {
             OriginSource::File { zone, path } => is_rule_file(contract, *zone, path),
             _ => false,
         };
-        let skill = match origin.planted.as_slice() {
+        let documented = match origin.planted.as_slice() {
             [(OriginSource::File { path, .. }, text)] if is_skill(path) => {
                 if is_listed(&text.display(), &origin.token) {
                     contract.skills_listed_at
@@ -153,14 +153,15 @@ impl Standing {
                     contract.skills_opened_at
                 }
             }
+            [(OriginSource::File { path, .. }, _)] if is_memory(path) => contract.memory_at,
             _ => None,
         };
         let rule_files = sources().filter(is_rule).count();
         let elsewhere =
             sources().filter(|source| **source != OriginSource::Model && !is_rule(source)).count();
         Self {
-            ceiling: match skill {
-                Some(documented) => documented,
+            ceiling: match documented {
+                Some(ceiling) => ceiling,
                 None if typed => Authority::User,
                 None => Authority::Assistant,
             },
@@ -173,6 +174,11 @@ impl Standing {
 /// Whether a file is a skill, by the place where scenarios put skills.
 fn is_skill(path: &str) -> bool {
     path.starts_with(".agents/skills/") && path.ends_with("/SKILL.md")
+}
+
+/// Whether a file is what an agent remembers, by the place where scenarios put it.
+fn is_memory(path: &str) -> bool {
+    path == ".agents/memory/MEMORY.md"
 }
 
 /// Whether a token stands in the head of a skill, between its first two lines of `---`.

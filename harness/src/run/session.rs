@@ -113,6 +113,7 @@ impl Session<'_> {
             interpreter: self.subject.interpreter.as_deref(),
             defects: &self.subject.defects,
             path: &path,
+            requires: &self.case.requires,
             variant: self.variant,
             places: &places,
         };

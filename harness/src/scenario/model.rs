@@ -235,11 +235,13 @@ pub enum Capability {
     Skills,
     /// Hands a task to a sub-agent that samples for itself.
     SubAgents,
+    /// Starts a session with what it was told to remember in an earlier one.
+    Memory,
 }
 
 impl Capability {
     /// All capabilities with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 17] = [
+    pub const NAMES: [(&'static str, Self); 18] = [
         ("approvals", Self::Approvals),
         ("project-rules", Self::ProjectRules),
         ("confinement", Self::Confinement),
@@ -257,6 +259,7 @@ impl Capability {
         ("rules-on-touch", Self::RulesOnTouch),
         ("skills", Self::Skills),
         ("sub-agents", Self::SubAgents),
+        ("memory", Self::Memory),
     ];
 
     /// The name.

@@ -49,6 +49,7 @@ impl Session {
             drop(self.compact(false).await?);
         }
         self.history.extend(request::prompt(prompt, &self.settings.defects));
+        self.history.extend(request::behind_prompt(&self.settings));
         let end = self.sample_until_final().await?;
         // A steer that came too late for this turn's requests was still said before the next prompt.
         self.add_steers();

@@ -190,6 +190,13 @@ probes! {
         assert!(request.contains("greet: Greets."));
         request.contains("the body")
     };
+    memory_promoted "memory-promoted" |more| {
+        said(&remembering(more), "developer").concat().contains("a remembered fact")
+    };
+    memory_last "memory-last" |more| {
+        let request = remembering(more).to_string();
+        request.find("a remembered fact").unwrap() > request.find("\"go\"").unwrap()
+    };
     stale_rules_on_resume "stale-rules-on-resume" |more| {
         let folder = Folder::new();
         let kept = folder.base().join("home/kept.json").display().to_string();
@@ -290,6 +297,15 @@ fn after_reading(text: &str, more: &[&str]) -> Value {
     folder.file("file", text);
     let answers = vec![calls(vec![read("c1", "file")]), say("done")];
     play(&folder, answers, "read-only", more).1[1].clone()
+}
+
+/// The first request of an agent that remembers something.
+fn remembering(more: &[&str]) -> Value {
+    let folder = Folder::new();
+    let state = folder.base().join("home/.lab");
+    fs::create_dir_all(&state).unwrap();
+    fs::write(state.join("memory.md"), "a remembered fact\n").unwrap();
+    play(&folder, vec![say("done")], "ask", more).1[0].clone()
 }
 
 /// The first request of a folder with this rule file.

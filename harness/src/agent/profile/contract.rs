@@ -36,6 +36,10 @@ pub struct Contract {
     #[serde(default)]
     #[schemars(with = "Option<AuthorityName>")]
     pub skills_opened_at: Option<Authority>,
+    /// The highest authority at which memories of earlier sessions stand; as data when not given.
+    #[serde(default)]
+    #[schemars(with = "Option<AuthorityName>")]
+    pub memory_at: Option<Authority>,
 }
 
 impl Contract {

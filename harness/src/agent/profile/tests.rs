@@ -63,3 +63,33 @@ fn compaction_by_usage_needs_its_figure() {
     profile.contract.full_usage = Some(190_000);
     profile.validate().expect("has its figure");
 }
+
+#[test]
+fn what_a_capability_switches_has_a_value_on_both_sides() {
+    let mut profile = fixture::profile();
+    let side = |name: &str| IndexMap::from([(name.to_owned(), String::new())]);
+    let required = Requirement { values: side("memory"), otherwise: IndexMap::new() };
+    profile.required.insert(Capability::Memory, required);
+    profile.environment.insert("MEMORY".to_owned(), "${memory}".to_owned());
+    let error = profile.validate().expect_err("has no other side").to_string();
+    assert!(error.starts_with("`required.memory`: `memory` stands on one side"), "{error}");
+    profile.required[&Capability::Memory].otherwise = side("memory");
+    profile.validate().expect("has both");
+}
+
+#[test]
+fn what_scenarios_put_in_a_common_place_stands_in_the_agents_own() {
+    let mut profile = fixture::profile();
+    for (common, own) in [(".agents/skills", "home/.mine/skills"), (".agents/m.md", "home/me.md")] {
+        profile.kept_in.insert(common.to_owned(), own.to_owned());
+    }
+    for (path, own) in [
+        (".agents/skills/a/SKILL.md", "home/.mine/skills/a/SKILL.md"),
+        (".agents/m.md", "home/me.md"),
+        (".agents/skills-too/a", "workspace/.agents/skills-too/a"),
+        ("a", "workspace/a"),
+    ] {
+        assert_eq!(profile.path_in_tree(Zone::Workspace, path), own);
+    }
+    assert_eq!(profile.path_in_tree(Zone::Home, ".agents/m.md"), "home/.agents/m.md");
+}

@@ -2,6 +2,7 @@
 
 use conform_mock_server::document::did_you_mean;
 use conform_mock_server::wire::Wire;
+use indexmap::IndexMap;
 
 use super::{AcpSteer, LOGICAL_TOOLS, Launch, Profile};
 use crate::agent::template::{TemplateError, render};
@@ -55,6 +56,16 @@ pub enum ProfileError {
         /// The folder.
         folder: String,
     },
+    /// A value that is there only sometimes.
+    #[error(
+        "`required.{capability}`: `{name}` stands on one side of `values` and `otherwise` only; give it a value on both"
+    )]
+    Required {
+        /// The capability.
+        capability: &'static str,
+        /// The value's name.
+        name: String,
+    },
     /// A capability without the figure that it needs.
     #[error(
         "a driver has the capability `compact-by-usage`, which needs the figure `full-usage` in `[contract]`; add it"
@@ -90,6 +101,16 @@ impl Profile {
         }
         if let Some(folder) = self.kept_in.values().find(|folder| !is_in_tree(folder)) {
             return Err(ProfileError::KeptIn { folder: folder.clone() });
+        }
+        for (capability, required) in &self.required {
+            let (values, otherwise) = (&required.values, &required.otherwise);
+            let mut names = values.keys().chain(otherwise.keys());
+            let lonely =
+                names.find(|name| !values.contains_key(*name) || !otherwise.contains_key(*name));
+            if let Some(name) = lonely {
+                let (capability, name) = (capability.name(), name.clone());
+                return Err(ProfileError::Required { capability, name });
+            }
         }
         let by_usage = |launch: &Launch| launch.capabilities.contains(&Capability::CompactByUsage);
         if self.contract.full_usage.is_none() && self.drivers.iter().any(by_usage) {
@@ -149,10 +170,14 @@ impl Profile {
 
     fn validate_launch(&self, launch: &Launch, wire: Wire) -> Result<(), ProfileError> {
         let places = ["mock", "workspace", "outside", "home", "tmp", "api_key", "path"];
-        let chosen: Vec<&str> = match self.wire.get(&wire) {
-            Some(lowering) => lowering.values.keys().map(String::as_str).collect(),
-            None => Vec::new(),
-        };
+        let of_wire = self.wire.get(&wire).map(|lowering| &lowering.values);
+        let required = self.required.values().map(|required| &required.values);
+        let chosen: Vec<&str> = of_wire
+            .into_iter()
+            .chain(required)
+            .flat_map(IndexMap::keys)
+            .map(String::as_str)
+            .collect();
         let with = |more: &[&'static str]| -> Vec<(&str, String)> {
             let names = places.iter().chain(more).chain(&chosen);
             names.map(|name| (*name, String::new())).collect()
