@@ -59,7 +59,7 @@ pub enum ExpectKind<T> {
     },
     /// What stands in the requests of sub-agents, at whatever authority.
     SubAgent {
-        /// Origins of which each stands in one of them, and not only in the model's own words.
+        /// Origins of which each stands in one of them.
         holds: Vec<(String, Span)>,
         /// Origins that stand in none.
         lacks: Vec<(String, Span)>,
