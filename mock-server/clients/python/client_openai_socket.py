@@ -10,10 +10,15 @@ from checks import (CITY, CUT, ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE
 ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 
 
-def connect(url):
+def connect(url, compression="deflate"):
+    """A connection with compression, which the library does not offer by itself."""
     socket = url.replace("http://", "ws://")
     api = openai.OpenAI(base_url=f"{url}/v1", websocket_base_url=f"{socket}/v1")
-    return api.responses.connect()
+    return api.responses.connect(websocket_connection_options={"compression": compression})
+
+
+def agreed(connection):
+    return [extension.name for extension in connection._connection.protocol.extensions]
 
 
 def answer(connection, **request):
@@ -34,7 +39,8 @@ def response(connection, **request):
 
 
 def text(url):
-    with connect(url) as connection:
+    with connect(url, compression=None) as connection:
+        equal(agreed(connection), [])
         done = response(connection, input="Hello")
     equal((done.output[0].content[0].text, done.status), (TEXT, "completed"))
     equal((done.usage.total_tokens, done.usage.input_tokens_details.cached_tokens), (34, 5))
@@ -42,6 +48,7 @@ def text(url):
 
 def stream(url):
     with connect(url) as connection:
+        equal(agreed(connection), ["permessage-deflate"])
         events = answer(connection, input="Hello")
     equal([event.sequence_number for event in events], list(range(len(events))))
     deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
@@ -52,6 +59,7 @@ def stream(url):
 def tools(url):
     offered = [{"type": "function", "name": "get_weather", "parameters": CITY, "strict": True}]
     with connect(url) as connection:
+        equal(agreed(connection), ["permessage-deflate"])
         first = response(connection, input="How is the weather?", tools=offered)
         results = [
             {

@@ -98,6 +98,8 @@ pub(super) async fn forward(
         let (mut head, _) = response.into_parts();
         drop_hop_by_hop(&mut head.headers);
         ask_for_websocket(&mut head.headers);
+        // None was asked for, and what is relayed must be plain to be read.
+        head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
         return Response::from_parts(head, Either::Right(Full::default()));
     }
     let (mut head, body) = response.into_parts();

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use crate::handshake::upgrades;
 use crate::support::{Socket, create, open, said, start, try_open_at, types, user};
 use conform_mock_server::record::{RecordError, RecordOptions, RecordSummary, Scrubber, record};
 use serde_json::{Value, json};
@@ -87,6 +88,21 @@ async fn a_recording_over_a_socket_plays_the_very_same_messages() {
     let copy = start(&text).await;
     assert_eq!(play(&mut open(&copy).await, 4).await, passed, "{text}");
     copy.assert_finished();
+}
+
+#[tokio::test]
+async fn compression_is_neither_offered_nor_agreed() {
+    let original = start("turns: [{say: Hello.}]").await;
+    let recorder = Recorder::start(&original.base_url()).await;
+    let offer = [("sec-websocket-extensions", "permessage-deflate")];
+    let mut socket = try_open_at(recorder.address, &offer).await.unwrap();
+    assert!(!socket.headers.contains_key("sec-websocket-extensions"), "{:?}", socket.headers);
+    assert_eq!(said(&socket.response(&json!({})).await), "Hello.");
+    assert_eq!(upgrades(&original)[0].extensions, None);
+    let asked = &original.journal().snapshot()[0].headers;
+    assert!(asked.iter().all(|(name, _)| name != "sec-websocket-extensions"), "{asked:?}");
+    let (_, summary) = recorder.stop().await;
+    assert_eq!(summary.turns, 1);
 }
 
 #[tokio::test]
