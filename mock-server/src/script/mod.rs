@@ -26,4 +26,4 @@ pub use socket::{
     Compression, Connection, ErrorFrame, FaultTarget, Handshake, Refusal, SocketFault,
     SocketFaultKind,
 };
-pub(crate) use write::turn_of;
+pub(crate) use write::{connection_of, turn_of};

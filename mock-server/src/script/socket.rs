@@ -44,6 +44,13 @@ pub struct Refusal {
     pub message: Option<String>,
 }
 
+impl Refusal {
+    /// The error's type, which goes by the status.
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.status >= 500 { "server_error" } else { "invalid_request_error" }
+    }
+}
+
 /// One thing that goes wrong on a connection.
 ///
 /// A fault that keeps a reply from its end (an error, a close, a drop, whatever says `stop`) gives

@@ -164,7 +164,7 @@ fn refused(refusal: &Refusal) -> Response<ReplyBody> {
     let body = json!({
         "error": {
             "message": message.unwrap_or_else(|| format!("the upgrade is refused with {status}")),
-            "type": if status.is_server_error() { "server_error" } else { "invalid_request_error" },
+            "type": refusal.kind(),
             "param": null,
             "code": refusal.code,
         }
