@@ -3,6 +3,7 @@
 import json
 
 import openai
+from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
 
 from checks import (CITY, CUT, ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE, equal, is_cut,
                     raised, run, weather)
@@ -10,11 +11,15 @@ from checks import (CITY, CUT, ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE
 ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 
 
-def connect(url, compression="deflate"):
+SMALL_WINDOWS = ClientPerMessageDeflateFactory(server_max_window_bits=9, client_max_window_bits=9)
+
+
+def connect(url, **options):
     """A connection with compression, which the library does not offer by itself."""
+    options = {"compression": "deflate", **options}
     socket = url.replace("http://", "ws://")
     api = openai.OpenAI(base_url=f"{url}/v1", websocket_base_url=f"{socket}/v1")
-    return api.responses.connect(websocket_connection_options={"compression": compression})
+    return api.responses.connect(websocket_connection_options=options)
 
 
 def agreed(connection):
@@ -58,8 +63,10 @@ def stream(url):
 
 def tools(url):
     offered = [{"type": "function", "name": "get_weather", "parameters": CITY, "strict": True}]
-    with connect(url) as connection:
+    with connect(url, extensions=[SMALL_WINDOWS]) as connection:
         equal(agreed(connection), ["permessage-deflate"])
+        # zlib on the library's side reads no more than this window.
+        equal(connection._connection.protocol.extensions[0].remote_max_window_bits, 9)
         first = response(connection, input="How is the weather?", tools=offered)
         results = [
             {

@@ -232,7 +232,7 @@ fn server_frame<'b>(bytes: &mut &'b [u8]) -> (u8, &'b [u8]) {
     (frame[0], &frame[begin..])
 }
 
-/// Inflates in small pieces, so that what lies outside of the window is really gone.
+/// Inflates in small pieces.
 fn inflated(inflate: &mut Decompress, mut bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     loop {
@@ -263,6 +263,31 @@ async fn read(frames: &[Vec<u8>], limit: usize) -> Vec<Result<Message, Option<Vi
         _ => None,
     };
     server.map(|message| message.map_err(violation)).collect().await
+}
+
+/// Bytes without a pattern, the same each time.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u32;
+    let next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_be_bytes()[0]
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
+#[test]
+fn the_server_keeps_to_the_agreed_window() {
+    for window in 9..15_u8 {
+        // It comes again just outside of the window.
+        let once = noise((1 << window) + 100);
+        let plain = [&once[..], &once].concat();
+        let length = |bits: u8| {
+            let offer = format!("permessage-deflate; server_max_window_bits={bits}");
+            outgoing::Deflate::new(agreed(&offer)).bytes(&plain).unwrap().len()
+        };
+        assert!(length(window) > plain.len() * 9 / 10, "{window}: nothing to refer back to");
+        assert!(length(window + 1) < plain.len() * 7 / 10, "{window}: a larger window would show");
+    }
 }
 
 #[tokio::test]
