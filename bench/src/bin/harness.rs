@@ -166,12 +166,13 @@ async fn one(bench: &Bench, case: &Case) -> Result<()> {
         interpreter: None,
         defects: &[],
         path: "/usr/local/bin:/usr/bin:/bin",
+        requires: &case.requires,
         variant: &case.main,
         places: &places,
     };
     start.write_files(folder.path())?;
-    let script = lower::script(&case.main, &bench.profile, wire, &places)?;
-    let mock = MockServer::builder(script).listener(listener).start().await?;
+    let lowered = lower::script(&case.main, &bench.profile, wire, &places)?;
+    let mock = MockServer::builder(lowered.script).listener(listener).start().await?;
     let resolved = start.resolve()?;
     for step in &case.main.steps {
         let CaseStep::User { text: prompt, .. } = step else { bail!("a plain prompt") };
