@@ -8,6 +8,11 @@ use nix::unistd::{chown, geteuid};
 
 use crate::{conform, run, shell, unprivileged};
 
+#[expect(clippy::print_stdout, reason = "a test that checks nothing says why")]
+fn skipped(got: &IsolationOutcome) {
+    println!("skipped: {got}");
+}
+
 /// A keeper with files of its own; `None` where the kernel allows none, which has been said then.
 async fn start(executable: PathBuf, case: &Path, needed: &[&Path]) -> Option<Keeper> {
     let needed = needed.iter().map(|path| path.to_path_buf()).collect();
@@ -17,7 +22,7 @@ async fn start(executable: PathBuf, case: &Path, needed: &[&Path]) -> Option<Kee
     match keeper.isolation() {
         IsolationOutcome::Whole => Some(keeper),
         other => {
-            println!("skipped: {other}");
+            skipped(other);
             None
         }
     }
@@ -27,7 +32,7 @@ async fn start(executable: PathBuf, case: &Path, needed: &[&Path]) -> Option<Kee
 async fn said(keeper: &Keeper, script: &str, paths: &[&Path]) -> String {
     let mut command = shell(script);
     command.arguments.push("sh".into());
-    command.arguments.extend(paths.iter().map(|path| path.into()));
+    command.arguments.extend(paths.iter().map(Into::into));
     run(keeper, command).await.0
 }
 
