@@ -1,6 +1,7 @@
 //! One case from start to verdict: may it run, its own run, its control, the judgement.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use conform_mock_server::wire::Wire;
 use conform_reports::record::{CaseRecord, ErrorKind, Metrics, RunEvidence, VariantName, Verdict};
@@ -65,16 +66,31 @@ pub(super) async fn run_case(
     };
     let attempt = Attempt { case, subject, launch, wire, patterns: &patterns, options, interrupt };
     let mut first = attempt.run().await?;
-    let mut verdicts = vec![first.record.verdict.word().to_owned()];
+    let mut verdicts = vec![outcome(&first.record.verdict)];
     for _ in 1..options.repeat {
         let again = attempt.run().await?;
-        verdicts.push(again.record.verdict.word().to_owned());
+        verdicts.push(outcome(&again.record.verdict));
         first.kept.extend(again.kept);
     }
     if verdicts.iter().any(|verdict| *verdict != verdicts[0]) {
         first.record.verdict = Verdict::Flaky { verdicts };
     }
     Some(first)
+}
+
+/// What repeats must agree in: the verdict's word, and which clauses are broken or what kind of
+/// trouble there was.
+fn outcome(verdict: &Verdict) -> String {
+    let word = verdict.word();
+    if let Verdict::Error { kind, .. } = verdict {
+        return format!("{word} ({kind})");
+    }
+    let clauses: BTreeSet<&str> =
+        verdict.findings().iter().map(|finding| finding.clause.as_str()).collect();
+    if clauses.is_empty() {
+        return word.to_owned();
+    }
+    format!("{word} ({})", clauses.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// The case, under the policy `full` where the agent does not have the case's own and no policy

@@ -113,7 +113,27 @@ fn repeats_run_as_often_as_asked_and_must_agree() {
     let output = place.run(&["--repeat", "3", "--isolation", "none"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(place.verdict().word(), "flaky");
-    assert!(stdout(&output).contains("verdicts  pass, fail, fail"), "{}", stdout(&output));
+    let clause = "role.no-promotion";
+    let verdicts = format!("verdicts  pass, fail ({clause}), fail ({clause})");
+    assert!(stdout(&output).contains(&verdicts), "{}", stdout(&output));
+}
+
+#[test]
+fn repeats_that_break_other_clauses_disagree() {
+    let place = Place::new();
+    let count = place.path("count").display().to_string();
+    place.scenario(
+        "hello",
+        "Say hello.",
+        "expect:\n  - final: {contains: Hello}\n  - final: {excludes: bye}\n    clause: steer.as-user\n",
+    );
+    place.agent(&format!(
+        "ask look\nif [ -e {count} ]; then echo Hello, bye.; else echo Go away.; fi\n: > {count}\n"
+    ));
+    let output = place.run(&["--repeat", "2", "--isolation", "none"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(place.verdict().word(), "flaky");
+    assert!(stdout(&output).contains(", fail (steer.as-user)"), "{}", stdout(&output));
 }
 
 #[test]

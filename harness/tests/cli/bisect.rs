@@ -174,7 +174,7 @@ fn a_flaky_verdict_is_none() {
     let output = bisect(&place, "1.1.0", "1.3.0", &["--repeat", "2", "--isolation", "none"]);
     assert_eq!(output.status.code(), Some(3), "{}", place.said(&output));
     assert!(
-        stdout(&output).contains("1.2.0  no verdict: flaky: fail, pass"),
+        stdout(&output).contains("1.2.0  no verdict: flaky: fail (role.no-promotion), pass"),
         "{}",
         stdout(&output)
     );

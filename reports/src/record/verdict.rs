@@ -38,7 +38,7 @@ pub enum Verdict {
     },
     /// Repeats of the case disagree.
     Flaky {
-        /// The verdict words of the repeats, in order.
+        /// The verdicts of the repeats in order, each as a word and the clauses that are broken.
         verdicts: Vec<String>,
     },
 }
