@@ -23,6 +23,8 @@ pub enum Question {
     Tool(&'static str),
     /// Whether a rule file reaches the model.
     Rules,
+    /// Whether what was remembered reaches the model.
+    Memory,
 }
 
 /// An examination that could not be made.
@@ -46,7 +48,10 @@ impl Question {
     pub(super) fn about(profile: &Profile) -> Vec<Self> {
         let tools = LOGICAL_TOOLS.iter().map(|(tool, _)| *tool);
         let lowered = tools.filter(|tool| profile.tools.contains_key(*tool));
-        std::iter::once(Self::Plain).chain(lowered.map(Self::Tool)).chain([Self::Rules]).collect()
+        std::iter::once(Self::Plain)
+            .chain(lowered.map(Self::Tool))
+            .chain([Self::Rules, Self::Memory])
+            .collect()
     }
 
     fn name(self) -> &'static str {
@@ -54,6 +59,7 @@ impl Question {
             Self::Plain => "plain",
             Self::Tool(tool) => tool,
             Self::Rules => "rules",
+            Self::Memory => "memory",
         }
     }
 
@@ -98,6 +104,7 @@ impl std::fmt::Display for Question {
             Self::Plain => f.write_str("plain turn"),
             Self::Tool(tool) => write!(f, "tool {tool}"),
             Self::Rules => f.write_str("project rules"),
+            Self::Memory => f.write_str("memory"),
         }
     }
 }
@@ -109,7 +116,7 @@ mod tests {
     #[test]
     fn every_question_has_a_case() {
         let questions = LOGICAL_TOOLS.iter().map(|(tool, _)| Question::Tool(tool));
-        for question in questions.chain([Question::Plain, Question::Rules]) {
+        for question in questions.chain([Question::Plain, Question::Rules, Question::Memory]) {
             let case = question.as_written().expect("a case");
             assert_eq!(case.id, question.id());
             assert!(case.control.is_none(), "{question}");

@@ -42,7 +42,9 @@ pub struct LaunchExamination {
     /// The tools that the agent offered to the model, as it names them.
     pub offered: Vec<String>,
     /// Where the project rules stood; `None`: nowhere.
-    pub rules: Option<RulesFound>,
+    pub rules: Option<TextFound>,
+    /// Where what was remembered stood; `None`: nowhere.
+    pub memory: Option<TextFound>,
     /// Requests that were recognised as no part of the conversation: purposes and how many.
     pub side_requests: BTreeMap<String, usize>,
     /// Capabilities that the profile declares for this driver. They are not tried.
@@ -71,9 +73,9 @@ pub enum Answer {
     },
 }
 
-/// Where project rules stood in the first request that held them.
+/// Where a planted text stood in the first request that held it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RulesFound {
+pub struct TextFound {
     /// The authority.
     pub authority: String,
     /// The markup around them, the outermost first.
@@ -114,8 +116,11 @@ impl LaunchExamination {
                 *self.side_requests.entry(request.purpose.clone()).or_default() += 1;
             }
         }
-        if question == Question::Rules {
-            self.rules = requests.iter().find_map(rules);
+        let found = |origin| requests.iter().find_map(|request| text(request, origin));
+        match question {
+            Question::Rules => self.rules = found("AGENTS.md"),
+            Question::Memory => self.memory = found(".agents/memory/MEMORY.md"),
+            Question::Plain | Question::Tool(_) => {}
         }
         self.answers.push((question, answer(question, &record.verdict)));
     }
@@ -136,7 +141,7 @@ fn answer(question: Question, verdict: &Verdict) -> Answer {
             let message = findings.iter().map(said).collect::<Vec<_>>().join("; ");
             let (kind, help) = match question {
                 // What is expected there is what the profile says.
-                Question::Rules => (
+                Question::Rules | Question::Memory => (
                     ErrorKind::ProfileDrift.to_string(),
                     "if the agent documents it so, correct the profile's [contract]; if not, the \
                      agent breaks this clause",
@@ -155,10 +160,10 @@ fn answer(question: Question, verdict: &Verdict) -> Answer {
     }
 }
 
-/// Where the planted rules stand in a request.
-fn rules(request: &RequestRecord) -> Option<RulesFound> {
+/// Where the planted text of a file stands in a request.
+fn text(request: &RequestRecord, origin: &str) -> Option<TextFound> {
     request.segments.iter().find_map(|segment| {
-        let seen = segment.origins.iter().find(|seen| seen.origin == "AGENTS.md")?;
-        Some(RulesFound { authority: segment.authority.clone(), frame: seen.frame.clone() })
+        let seen = segment.origins.iter().find(|seen| seen.origin == origin)?;
+        Some(TextFound { authority: segment.authority.clone(), frame: seen.frame.clone() })
     })
 }

@@ -100,6 +100,7 @@ fn unasked(subject: &Subject) -> LaunchExamination {
             .collect(),
         offered: Vec::new(),
         rules: None,
+        memory: None,
         side_requests: BTreeMap::new(),
         declared: launch
             .into_iter()

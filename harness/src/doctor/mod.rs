@@ -8,5 +8,5 @@ mod examination;
 mod examine;
 
 pub use cases::{DoctorError, Question};
-pub use examination::{Answer, Examination, LaunchExamination, RulesFound};
+pub use examination::{Answer, Examination, LaunchExamination, TextFound};
 pub use examine::examine;

@@ -6,7 +6,7 @@ use clap::Args;
 use conform::agent::install::{Installed, Store};
 use conform::agent::profile::Install;
 use conform::agent::registry::Registry;
-use conform::doctor::{Answer, Examination, LaunchExamination, Question, RulesFound, examine};
+use conform::doctor::{Answer, Examination, LaunchExamination, Question, TextFound, examine};
 use conform::run::{Options, Subject, SubjectName};
 use tokio::sync::watch;
 
@@ -176,18 +176,19 @@ fn about(question: Question, answer: &Answer, launch: &LaunchExamination) -> Str
                 let native = launch.lowered.iter().find(|(name, _)| name == tool);
                 native.map_or("works".to_owned(), |(_, native)| format!("works ({native})"))
             }
-            Question::Rules => match &launch.rules {
-                None => "works".to_owned(),
-                Some(RulesFound { authority, frame }) => {
-                    let frame = match frame.as_slice() {
-                        [] => "in no frame".to_owned(),
-                        frame => format!("in {}", innermost_first(frame)),
-                    };
-                    format!("works (at {authority}, {frame})")
-                }
-            },
+            Question::Rules => standing(launch.rules.as_ref()),
+            Question::Memory => standing(launch.memory.as_ref()),
         },
     }
+}
+
+fn standing(found: Option<&TextFound>) -> String {
+    let Some(TextFound { authority, frame }) = found else { return "works".to_owned() };
+    let frame = match frame.as_slice() {
+        [] => "in no frame".to_owned(),
+        frame => format!("in {}", innermost_first(frame)),
+    };
+    format!("works (at {authority}, {frame})")
 }
 
 /// Frames as one says them: this in that.
