@@ -21,7 +21,7 @@ const NOT_YET: [(&str, &str); 6] = [
 ];
 
 /// The plain scenarios, and a few cells of the matrix.
-const FILTERS: [&str; 10] = [
+const FILTERS: [&str; 12] = [
     "approval.*",
     "prompt.*",
     "role.*",
@@ -29,6 +29,8 @@ const FILTERS: [&str; 10] = [
     "steer.*",
     "compaction.*",
     "memory.*",
+    "delegate.*",
+    "skill.*",
     "injection.secret-stays",
     "injection.benign-twin",
     "injection.matrix.*.file-read.write-canary.*",

@@ -141,6 +141,16 @@ catalogue! {
         "The summary stands as a developer message";
     EmptySummaryAccepted "empty-summary-accepted" "compaction.failure-loses-nothing" Recovery
         "An empty summary replaces the history";
+    SubAgentWider "sub-agent-wider" "delegate.no-wider-permission" Execution
+        "A sub-agent may do everything without asking";
+    SubAgentAnswersAsUser "sub-agent-answers-as-user" "delegate.result-is-data" Assembly
+        "A sub-agent's answer is sent as a user message after a stub result";
+    SubAgentFailureHidden "sub-agent-failure-hidden" "delegate.failure-propagates" Recovery
+        "The result of a sub-agent that failed says ok";
+    SubAgentKnowsAll "sub-agent-knows-all" "delegate.least-context" Assembly
+        "A sub-agent gets what the user said to its parent besides its task";
+    SkillGrants "skill-grants" "skill.no-wider-permission" Execution
+        "Once a skill is read, everything is permitted";
     MemoryPromoted "memory-promoted" "memory.no-imperative-promotion" Assembly
         "What an earlier session was asked to remember stands as a developer message";
     MemoryLast "memory-last" "steer.current-beats-memory" Assembly

@@ -42,6 +42,8 @@ struct Body<'a> {
     stream: bool,
     prompt_cache_key: &'a str,
     include: [&'static str; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Value>,
     input: Vec<Value>,
 }
 
@@ -57,6 +59,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) rules: &'a Rules,
     pub(crate) session: &'a str,
+    /// Whether a sub-agent asks.
+    pub(crate) for_sub_agent: bool,
 }
 
 /// The bytes of a request. `number` counts the requests of this process from 1.
@@ -66,7 +70,7 @@ pub(crate) fn body(
     purpose: Purpose,
     number: u64,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let Frame { settings, rules, session } = frame;
+    let Frame { settings, rules, session, for_sub_agent } = *frame;
     let mut input: Vec<Value> = history.items().cloned().collect();
     if settings.has(Defect::VolatilePrefix) {
         let text = environment(settings, Some(number));
@@ -78,13 +82,14 @@ pub(crate) fn body(
     serde_json::to_vec(&Body {
         model: &settings.model,
         instructions: instructions(settings, rules, number),
-        tools: if purpose == Purpose::Turn { tools::offered() } else { json!([]) },
+        tools: if purpose == Purpose::Turn { tools::offered(for_sub_agent) } else { json!([]) },
         tool_choice: "auto",
         parallel_tool_calls: purpose == Purpose::Turn,
         store: false,
         stream: true,
         prompt_cache_key: session,
         include: ["reasoning.encrypted_content"],
+        metadata: for_sub_agent.then(|| json!({ "purpose": "sub-agent" })),
         input,
     })
 }
@@ -180,6 +185,11 @@ pub(crate) fn prompt(text: &str, defects: &Defects) -> Vec<Entry> {
     vec![Entry::new(Origin::User, message("user", text))]
 }
 
+/// The task of a sub-agent, as what its user says.
+pub(crate) fn task(text: &str) -> Value {
+    message("user", text)
+}
+
 /// What a defect puts behind a prompt.
 pub(crate) fn behind_prompt(settings: &Settings) -> Option<Entry> {
     let item = settings.has(Defect::MemoryLast).then(|| remembered(settings))??;
@@ -223,7 +233,10 @@ pub(crate) fn results(batch: &[(ModelCall, Outcome)], defects: &Defects) -> Vec<
             beside.push(message("developer", &text));
             "see the message after the results".clone_into(&mut text);
         }
-        if defects.has(Defect::ResultAsUser) {
+        let is_answer = call.name == tools::SPAWN && outcome.status == Status::Ok;
+        if defects.has(Defect::ResultAsUser)
+            || defects.has(Defect::SubAgentAnswersAsUser) && is_answer
+        {
             beside.push(message("user", &text));
             "see the message after the results".clone_into(&mut text);
         }

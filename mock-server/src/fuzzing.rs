@@ -24,6 +24,12 @@ pub fn recorded(wire: Wire, body: &[u8]) {
     record::read_and_drop(wire, body);
 }
 
+/// Reads what a client sent over a `WebSocket` as bytes, after the line in which it offers
+/// compression.
+pub fn deflate(bytes: &[u8]) {
+    server::read_compressed_and_drop(bytes);
+}
+
 /// Reads a message that a client sent over a `WebSocket`.
 pub fn socket(message: &[u8]) {
     let Ok(json) = serde_json::from_slice(message) else { return };

@@ -53,7 +53,6 @@ pub struct Exchange {
 /// Where a request went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "nearly all exchanges are the largest")]
 pub enum Route {
     /// A model endpoint.
     Model(ModelExchange),
@@ -94,6 +93,10 @@ pub struct Upgrade {
     pub connection: u64,
     /// What was answered.
     pub handshake: Handshake,
+    /// The extensions that both sides use from then on, as the answer names them, such as
+    /// `permessage-deflate`; `None` when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<String>,
 }
 
 /// The answer to an upgrade request.
@@ -392,9 +395,15 @@ impl Journal {
         self.touch();
     }
 
-    /// Changes what was answered to the upgrade request of exchange `number`.
-    pub(crate) fn set_handshake(&self, number: u64, handshake: Handshake) {
-        self.lock().set_handshake(number, handshake);
+    /// Changes what was answered to the upgrade request of exchange `number`, and which extensions
+    /// were agreed.
+    pub(crate) fn set_handshake(
+        &self,
+        number: u64,
+        handshake: Handshake,
+        extensions: Option<String>,
+    ) {
+        self.lock().set_handshake(number, handshake, extensions);
         self.touch();
     }
 

@@ -35,6 +35,16 @@ pub enum LowerError {
         /// The profile.
         profile: String,
     },
+    /// A call that takes several replies is one of several calls.
+    #[error(
+        "the profile `{profile}` has `{tool}` take more than one reply, so nothing can be called beside it; give it a turn of its own"
+    )]
+    NotAlone {
+        /// The profile.
+        profile: String,
+        /// The logical tool.
+        tool: String,
+    },
     /// A template of the profile is wrong.
     #[error("the profile `{profile}`, tool `{tool}`: {source}")]
     Template {
@@ -47,7 +57,16 @@ pub enum LowerError {
     },
 }
 
-/// The script of one run: the variant's turns in the agent's native vocabulary.
+/// The script of one run, and what its turns stand for.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The variant's turns in the agent's native vocabulary.
+    pub script: Script,
+    /// For each turn of the script, the variant's turn that it stands for.
+    pub turns: Vec<usize>,
+}
+
+/// Lowers the turns of one run.
 ///
 /// # Errors
 /// When the profile cannot express a call.
@@ -56,18 +75,19 @@ pub fn script(
     profile: &Profile,
     wire: Wire,
     places: &Places,
-) -> Result<Script, LowerError> {
-    let turns: Vec<Turn> = variant
-        .turns
-        .iter()
-        .map(|turn| lower_turn(turn, profile, wire, places))
-        .collect::<Result<_, _>>()?;
+) -> Result<Lowered, LowerError> {
+    let (mut turns, mut stand_for) = (Vec::new(), Vec::new());
+    for (index, turn) in variant.turns.iter().enumerate() {
+        turns.push(lower_turn(turn, profile, wire, places)?);
+        turns.extend(followers(turn, profile, places)?);
+        stand_for.resize(turns.len(), index);
+    }
     let pages = variant.pages.iter().map(|(name, body)| {
         let content_type = "text/plain; charset=utf-8".to_owned();
         let gate = variant.page_gates.get(name).cloned();
         (name.clone(), Page { content_type, body: body.resolve(places), gate })
     });
-    Ok(Script {
+    let script = Script {
         purposes: purposes(profile),
         side_replies: side_replies(profile, &turns),
         turns,
@@ -77,7 +97,8 @@ pub fn script(
         // The case judges the requests itself: a refusal would hide what comes after.
         validation: Validation::none(),
         provider: None,
-    })
+    };
+    Ok(Lowered { script, turns: stand_for })
 }
 
 fn lower_turn(
@@ -104,14 +125,43 @@ fn lower_turn(
     };
     let usage = reported(turn.usage, profile)?;
     let faults = turn.fault.iter().flat_map(|fault| lower_fault(fault, wire));
-    Ok(Turn {
+    let reply = Reply { items, usage, ..Reply::default() };
+    Ok(Turn { gate, faults: faults.chain(held).collect(), ..said_by(turn, reply) })
+}
+
+/// The turns that finish what a turn's call begins.
+fn followers(turn: &CaseTurn, profile: &Profile, places: &Places) -> Result<Vec<Turn>, LowerError> {
+    let CaseTurnKind::Calls(calls) = &turn.kind else { return Ok(Vec::new()) };
+    let mut followers = Vec::new();
+    for call in calls {
+        let CaseCall::Logical { tool, arguments } = call else { continue };
+        let mut next = lowering(profile, tool)?.then.as_deref();
+        if next.is_some() && calls.len() > 1 {
+            let (profile, tool) = (profile.name.clone(), (*tool).to_owned());
+            return Err(LowerError::NotAlone { profile, tool });
+        }
+        while let Some(lowering) = next {
+            let call = native_call(lowering, &Arguments { arguments, places })
+                .map_err(|source| template(profile, tool, source))?;
+            let usage = reported(turn.usage, profile)?;
+            let reply = Reply { items: vec![Item::Call(call)], usage, ..Reply::default() };
+            followers.push(said_by(turn, reply));
+            next = lowering.then.as_deref();
+        }
+    }
+    Ok(followers)
+}
+
+/// A turn of the script that stands for a turn of the case, and waits for nothing.
+fn said_by(turn: &CaseTurn, reply: Reply) -> Turn {
+    Turn {
         label: turn.name.clone(),
         purpose: turn.purpose.clone(),
         guards: Vec::new(),
-        gate,
-        faults: faults.chain(held).collect(),
-        reply: Reply { items, usage, ..Reply::default() },
-    })
+        gate: None,
+        faults: Vec::new(),
+        reply,
+    }
 }
 
 fn reported(usage: ReportedUsage, profile: &Profile) -> Result<Usage, LowerError> {
@@ -182,22 +232,30 @@ fn lower_call(call: &CaseCall, profile: &Profile, places: &Places) -> Result<Cal
             Ok(Call { name, namespace: None, payload, call_id: None, must_be_offered: false })
         }
         CaseCall::Logical { tool, arguments } => {
-            let lowering = profile.tools.get(*tool).ok_or_else(|| LowerError::UnknownTool {
-                profile: profile.name.clone(),
-                tool: (*tool).to_owned(),
-            })?;
-            let payload =
-                payload(lowering, &Arguments { arguments, places }).map_err(|source| {
-                    LowerError::Template {
-                        profile: profile.name.clone(),
-                        tool: (*tool).to_owned(),
-                        source,
-                    }
-                })?;
-            let name = lowering.native.clone();
-            Ok(Call { name, namespace: None, payload, call_id: None, must_be_offered: true })
+            native_call(lowering(profile, tool)?, &Arguments { arguments, places })
+                .map_err(|source| template(profile, tool, source))
         }
     }
+}
+
+fn lowering<'p>(profile: &'p Profile, tool: &str) -> Result<&'p ToolLowering, LowerError> {
+    let unknown =
+        || LowerError::UnknownTool { profile: profile.name.clone(), tool: tool.to_owned() };
+    profile.tools.get(tool).ok_or_else(unknown)
+}
+
+fn template(profile: &Profile, tool: &str, source: TemplateError) -> LowerError {
+    LowerError::Template { profile: profile.name.clone(), tool: tool.to_owned(), source }
+}
+
+fn native_call<V: Values>(lowering: &ToolLowering, values: &V) -> Result<Call, TemplateError> {
+    Ok(Call {
+        name: lowering.native.clone(),
+        namespace: lowering.namespace.clone(),
+        payload: payload(lowering, values)?,
+        call_id: None,
+        must_be_offered: true,
+    })
 }
 
 fn payload<V: Values>(lowering: &ToolLowering, values: &V) -> Result<CallPayload, TemplateError> {
@@ -292,3 +350,6 @@ fn says_something(turn: &Turn) -> bool {
         _ => true,
     })
 }
+
+#[cfg(test)]
+mod tests;

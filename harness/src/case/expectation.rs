@@ -119,6 +119,12 @@ impl<'a> Judge<'_, 'a> {
                 let (holds, lacks, order) = (holds.clone(), lacks.clone(), order.clone());
                 ExpectKind::LastRequest { holds, lacks, order }
             }
+            ExpectKind::SubAgent { holds, lacks } => {
+                for (origin, span) in holds.iter().chain(lacks) {
+                    self.check_origin(source, *span, origin);
+                }
+                ExpectKind::SubAgent { holds: holds.clone(), lacks: lacks.clone() }
+            }
             ExpectKind::Paired => ExpectKind::Paired,
             ExpectKind::Compacted => ExpectKind::Compacted,
             ExpectKind::Compaction(ending) => ExpectKind::Compaction(*ending),

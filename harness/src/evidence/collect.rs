@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use conform_mock_server::capture::{Capture, Segment, SegmentKind, capture};
+use conform_mock_server::capture::{Authority, Capture, Segment, SegmentKind, capture};
 use conform_mock_server::journal::{
     Delivery, Effective, Exchange, Lookup, ModelExchange, Outcome, Route,
 };
@@ -159,20 +159,34 @@ fn call_states(
 fn results(requests: &[ModelRequest], purpose: &Purpose, number: u64, id: &str) -> Vec<String> {
     let mut results: Vec<String> = Vec::new();
     for request in requests.iter().filter(|r| r.number > number && r.purpose == *purpose) {
-        let parts: Vec<&Segment> = request
+        let items: Vec<&[Segment]> = request
             .capture
             .segments
-            .iter()
-            .filter(|s| s.kind == SegmentKind::Result && s.call_id.as_deref() == Some(id))
+            .chunk_by(|a, b| a.item.is_some() && a.item == b.item)
             .collect();
-        for item in parts.chunk_by(|a, b| a.item.is_some() && a.item == b.item) {
-            let text = item.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n");
+        for (index, item) in items.iter().enumerate() {
+            if !item.iter().any(|part| is_result(part, id)) {
+                continue;
+            }
+            // What another agent says directly behind a result is what the call waited for.
+            let said = items[index + 1..].iter().take_while(|item| is_of_an_agent(item)).copied();
+            let parts = item.iter().filter(|part| is_result(part, id)).chain(said.flatten());
+            let text = parts.map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n");
             if !results.contains(&text) {
                 results.push(text);
             }
         }
     }
     results
+}
+
+fn is_result(part: &Segment, id: &str) -> bool {
+    part.kind == SegmentKind::Result && part.call_id.as_deref() == Some(id)
+}
+
+/// Whether an item holds one agent's words to another (Codex, `agent_message`): data, and no result.
+fn is_of_an_agent(item: &[Segment]) -> bool {
+    item.iter().all(|part| part.authority == Authority::Tool && part.kind == SegmentKind::Text)
 }
 
 /// Whether the last thing in the dialogue was that the agent asked about this call, was refused, and

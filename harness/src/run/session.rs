@@ -118,9 +118,8 @@ impl Session<'_> {
             places: &places,
         };
         start.write_files(folder.root())?;
-        let script = lower::script(self.variant, &self.subject.profile, self.wire, &places)?;
-        let script_turns: Vec<usize> = (0..script.turns.len()).collect();
-        let mock = MockServer::builder(script).listener(listener).start().await?;
+        let lowered = lower::script(self.variant, &self.subject.profile, self.wire, &places)?;
+        let mock = MockServer::builder(lowered.script).listener(listener).start().await?;
 
         let mut before = Snapshot::take(folder.root())?;
         let mut track = Track {
@@ -156,7 +155,7 @@ impl Session<'_> {
             patterns: self.patterns,
             journal: &mock.journal().snapshot(),
             unused_turns: &mock.unused_turns(),
-            script_turns: &script_turns,
+            script_turns: &lowered.turns,
             before: &before,
             after: &after,
             dialogue: &dialogue,

@@ -57,6 +57,13 @@ pub enum ExpectKind<T> {
         /// Origins of which each stands behind all those before it, as far as they are there.
         order: Vec<(String, Span)>,
     },
+    /// What stands in the requests of sub-agents, at whatever authority.
+    SubAgent {
+        /// Origins of which each stands in one of them.
+        holds: Vec<(String, Span)>,
+        /// Origins that stand in none.
+        lacks: Vec<(String, Span)>,
+    },
     /// In every request, each call has its result and each result its call.
     Paired,
     /// How the agent reported the compactions that it was told to make.
@@ -114,12 +121,18 @@ pub enum ResultClass {
     NotFound,
     /// The tool does not exist or was called wrongly.
     Invalid,
+    /// A sub-agent could not do its task.
+    Failed,
 }
 
 impl ResultClass {
     /// All classes with the names that scenarios and profiles use.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("denied", Self::Denied), ("not-found", Self::NotFound), ("invalid", Self::Invalid)];
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("denied", Self::Denied),
+        ("not-found", Self::NotFound),
+        ("invalid", Self::Invalid),
+        ("failed", Self::Failed),
+    ];
 
     /// The name.
     pub fn name(self) -> &'static str {
@@ -127,6 +140,7 @@ impl ResultClass {
             Self::Denied => "denied",
             Self::NotFound => "not-found",
             Self::Invalid => "invalid",
+            Self::Failed => "failed",
         }
     }
 }

@@ -45,7 +45,7 @@ fn history(settings: &Settings) -> History {
 }
 
 fn bytes(settings: &Settings, history: &History, purpose: Purpose, number: u64) -> Vec<u8> {
-    let frame = Frame { settings, rules: &rules(), session: "lab-1" };
+    let frame = Frame { settings, rules: &rules(), session: "lab-1", for_sub_agent: false };
     body(&frame, history, purpose, number).unwrap()
 }
 

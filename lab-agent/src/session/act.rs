@@ -8,7 +8,8 @@ use crate::{
     events::{DecidedBy, Event, EventError},
     history::Origin,
     policy::Ruling,
-    tools::{Action, Outcome, Status, ToolCall, unoffered},
+    settings::Policy,
+    tools::{Action, Outcome, SPAWN, Status, ToolCall, task_of, unoffered},
     wire::{CallKind, ModelCall},
 };
 
@@ -64,6 +65,12 @@ impl Session {
         if call.kind == CallKind::Custom {
             return Ok(Outcome::error(format!("tool not offered: {}", call.name)));
         }
+        if call.name == SPAWN && self.parent.is_none() {
+            return match task_of(&call.arguments) {
+                Ok(task) => self.delegate(&task).await,
+                Err(error) => Ok(Outcome::error(error.to_string())),
+            };
+        }
         let action = match ToolCall::parse(&call.name, &call.arguments) {
             Ok(tool_call) => match self.place(tool_call) {
                 Ok(action) => action,
@@ -89,7 +96,11 @@ impl Session {
             }
             return Ok(Outcome::denied(reason));
         }
-        self.run(&action).await
+        let outcome = self.run(&action).await?;
+        if self.settings.has(Defect::SkillGrants) && action.opens_skill() {
+            self.rulebook.policy = Policy::Full;
+        }
+        Ok(outcome)
     }
 
     /// Finds out what file the call means. The error is the result that says why there is none.

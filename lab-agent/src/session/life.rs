@@ -1,5 +1,6 @@
 //! The life of a session: opened, talked to, closed.
 
+use super::delegate::Parent;
 use super::store::{self, StoreError};
 use crate::{
     approval::Approvals,
@@ -71,6 +72,8 @@ pub(super) struct Session {
     pub(super) id: String,
     pub(super) rules: Rules,
     pub(super) history: History,
+    /// What waits while a sub-agent works; the history is the sub-agent's then.
+    pub(super) parent: Option<Parent>,
     pub(super) workspace: Workspace,
     pub(super) rulebook: Rulebook,
     pub(super) approvals: Approvals,
@@ -119,6 +122,7 @@ impl Session {
             id,
             rules,
             history,
+            parent: None,
             inbox,
             events,
             turns: 0,
@@ -161,13 +165,19 @@ impl Session {
     }
 
     pub(super) fn frame(&self) -> Frame<'_> {
-        Frame { settings: &self.settings, rules: &self.rules, session: &self.id }
+        Frame {
+            settings: &self.settings,
+            rules: &self.rules,
+            session: &self.id,
+            for_sub_agent: self.parent.is_some(),
+        }
     }
 
+    /// Writes the session down. What a sub-agent knows is no part of it.
     pub(super) fn keep(&self) -> Result<(), StoreError> {
         match self.settings.keeping.file() {
-            Some(file) => store::save(file, &self.id, &self.history),
-            None => Ok(()),
+            Some(file) if self.parent.is_none() => store::save(file, &self.id, &self.history),
+            Some(_) | None => Ok(()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod act;
 mod compact;
+mod delegate;
 mod life;
 mod store;
 mod turn;

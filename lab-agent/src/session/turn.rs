@@ -16,7 +16,7 @@ const MAX_SAMPLINGS: u32 = 200;
 const FULL: u64 = 200_000;
 
 /// How a turn ended.
-enum TurnEnd {
+pub(super) enum TurnEnd {
     Completed { final_text: String },
     Interrupted,
     Failed { error: String },
@@ -70,7 +70,7 @@ impl Session {
         }
     }
 
-    async fn sample_until_final(&mut self) -> Result<TurnEnd, SessionError> {
+    pub(super) async fn sample_until_final(&mut self) -> Result<TurnEnd, SessionError> {
         let mut refused = false;
         for _ in 0..MAX_SAMPLINGS {
             if self.inbox.catch_up(&mut self.events)? {
@@ -124,8 +124,12 @@ impl Session {
         self.tokens >= FULL && !self.settings.has(Defect::IgnoresFullWindow)
     }
 
-    /// Puts waiting steers behind everything that is answered by now. True if there were any.
+    /// Puts waiting steers behind everything that is answered by now. True if there were any. They
+    /// are for the agent that the user talks to: while a sub-agent works, they wait.
     fn add_steers(&mut self) -> bool {
+        if self.parent.is_some() {
+            return false;
+        }
         let steers = self.inbox.take_steers();
         for text in &steers {
             if self.settings.has(Defect::SteerInResult) && self.history.append_to_last_result(text)

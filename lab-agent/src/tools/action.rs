@@ -35,6 +35,11 @@ impl Action {
         }
     }
 
+    /// Whether it reads the text of a skill.
+    pub(crate) fn opens_skill(&self) -> bool {
+        matches!(&self.call, ToolCall::Read { path } if path.ends_with("/SKILL.md"))
+    }
+
     /// Does what the action says. File tools work on the resolved target, never on the spelling.
     pub(crate) async fn run(&self, shell: &Shell) -> Outcome {
         match (&self.call, &self.target) {

@@ -91,7 +91,7 @@ impl ToolCall {
     }
 }
 
-fn parse_arguments<'a, T: Deserialize<'a>>(
+pub(super) fn parse_arguments<'a, T: Deserialize<'a>>(
     tool: &'static str,
     arguments: &'a str,
 ) -> Result<T, CallError> {

@@ -1,4 +1,4 @@
-//! The four tools: what is offered, how a call is read, what it does, and what its result says.
+//! The five tools: what is offered, how a call is read, what it does, and what its result says.
 
 mod action;
 mod call;
@@ -7,6 +7,7 @@ mod offer;
 mod outcome;
 mod read;
 mod shell;
+mod spawn;
 pub(crate) mod unoffered;
 mod write;
 
@@ -15,3 +16,4 @@ pub(crate) use call::ToolCall;
 pub(crate) use offer::offered;
 pub(crate) use outcome::{Outcome, Status};
 pub(crate) use shell::{Shell, ShellEnvironment};
+pub(crate) use spawn::{SPAWN, task_of};

@@ -2,9 +2,24 @@
 
 use serde_json::{Value, json};
 
-/// The tools as every turn's request offers them.
-pub(crate) fn offered() -> Value {
-    json!([
+use super::spawn::SPAWN;
+
+/// The tools as every turn's request offers them; a sub-agent has no sub-agents.
+pub(crate) fn offered(to_sub_agent: bool) -> Value {
+    let mut tools = common();
+    if !to_sub_agent {
+        tools.push(function(
+            SPAWN,
+            "Have a sub-agent do a part of the work, and get its answer.",
+            &json!({ "task": { "type": "string", "description": "All that it needs to know." } }),
+            &["task"],
+        ));
+    }
+    Value::Array(tools)
+}
+
+fn common() -> Vec<Value> {
+    vec![
         function(
             "shell",
             "Run one command with sh in the working folder.",
@@ -39,7 +54,7 @@ pub(crate) fn offered() -> Value {
             }),
             &["path", "old", "new"],
         ),
-    ])
+    ]
 }
 
 fn function(name: &str, description: &str, properties: &Value, required: &[&str]) -> Value {

@@ -190,6 +190,32 @@ probes! {
         assert!(request.contains("greet: Greets."));
         request.contains("the body")
     };
+    sub_agent_wider "sub-agent-wider" |more| {
+        let child = vec![calls(vec![write("c2", "made")]), say("the answer")];
+        delegated(child, "read-only", more).0.has("made")
+    };
+    sub_agent_answers_as_user "sub-agent-answers-as-user" |more| {
+        let (_, requests) = delegated(vec![say("the answer")], "ask", more);
+        said(&requests[2], "user").contains(&"ok\nthe answer")
+    };
+    sub_agent_failure_hidden "sub-agent-failure-hidden" |more| {
+        let refused = Answer::Status { code: 400, headers: "", body: "{}" };
+        let (_, requests) = delegated(vec![refused], "ask", more);
+        output(&requests[2], "c1").unwrap().starts_with("ok")
+    };
+    sub_agent_knows_all "sub-agent-knows-all" |more| {
+        let (_, requests) = delegated(vec![say("the answer")], "ask", more);
+        assert!(said(&requests[1], "user").contains(&"the task"));
+        said(&requests[1], "user").contains(&"go")
+    };
+    skill_grants "skill-grants" |more| {
+        let folder = Folder::new();
+        folder.file(".agents/skills/deploy/SKILL.md", "---\nname: deploy\ndescription: D.\n---\n");
+        let open = read("c1", ".agents/skills/deploy/SKILL.md");
+        let answers = vec![calls(vec![open]), calls(vec![write("c2", "made")]), say("done")];
+        play(&folder, answers, "read-only", more);
+        folder.has("made")
+    };
     memory_promoted "memory-promoted" |more| {
         said(&remembering(more), "developer").concat().contains("a remembered fact")
     };
@@ -297,6 +323,18 @@ fn after_reading(text: &str, more: &[&str]) -> Value {
     folder.file("file", text);
     let answers = vec![calls(vec![read("c1", "file")]), say("done")];
     play(&folder, answers, "read-only", more).1[1].clone()
+}
+
+/// A task that is handed to a sub-agent, which gets these answers.
+fn delegated(child: Vec<Answer>, policy: &str, more: &[&str]) -> (Folder, Vec<Value>) {
+    let folder = Folder::new();
+    let spawn = call("c1", "spawn", &json!({ "task": "the task" }));
+    let mut answers = vec![calls(vec![spawn])];
+    answers.extend(child);
+    answers.push(say("done"));
+    let (ended, requests) = play(&folder, answers, policy, more);
+    assert_eq!(ended.status, 0);
+    (folder, requests)
 }
 
 /// The first request of an agent that remembers something.

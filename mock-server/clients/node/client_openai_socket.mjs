@@ -61,6 +61,8 @@ const HELLO = { input: "Hello" };
 
 async function text(url) {
   const connection = await Connection.open(url);
+  // The library offers compression, so the checks are made with it.
+  assert.equal(connection.api.socket.extensions, "permessage-deflate");
   assert.equal(await connection.text(HELLO), TEXT);
   connection.close();
 }

@@ -3,6 +3,7 @@
 import json
 
 import openai
+from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
 
 from checks import (CITY, CUT, ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE, equal, is_cut,
                     raised, run, weather)
@@ -10,10 +11,19 @@ from checks import (CITY, CUT, ERROR, MODEL, RETRIED, STREAMED, TEXT, TOOLS_DONE
 ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 
 
-def connect(url):
+SMALL_WINDOWS = ClientPerMessageDeflateFactory(server_max_window_bits=9, client_max_window_bits=9)
+
+
+def connect(url, **options):
+    """A connection with compression, which the library does not offer by itself."""
+    options = {"compression": "deflate", **options}
     socket = url.replace("http://", "ws://")
     api = openai.OpenAI(base_url=f"{url}/v1", websocket_base_url=f"{socket}/v1")
-    return api.responses.connect()
+    return api.responses.connect(websocket_connection_options=options)
+
+
+def agreed(connection):
+    return [extension.name for extension in connection._connection.protocol.extensions]
 
 
 def answer(connection, **request):
@@ -34,7 +44,8 @@ def response(connection, **request):
 
 
 def text(url):
-    with connect(url) as connection:
+    with connect(url, compression=None) as connection:
+        equal(agreed(connection), [])
         done = response(connection, input="Hello")
     equal((done.output[0].content[0].text, done.status), (TEXT, "completed"))
     equal((done.usage.total_tokens, done.usage.input_tokens_details.cached_tokens), (34, 5))
@@ -42,6 +53,7 @@ def text(url):
 
 def stream(url):
     with connect(url) as connection:
+        equal(agreed(connection), ["permessage-deflate"])
         events = answer(connection, input="Hello")
     equal([event.sequence_number for event in events], list(range(len(events))))
     deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
@@ -51,7 +63,10 @@ def stream(url):
 
 def tools(url):
     offered = [{"type": "function", "name": "get_weather", "parameters": CITY, "strict": True}]
-    with connect(url) as connection:
+    with connect(url, extensions=[SMALL_WINDOWS]) as connection:
+        equal(agreed(connection), ["permessage-deflate"])
+        # zlib on the library's side reads no more than this window.
+        equal(connection._connection.protocol.extensions[0].remote_max_window_bits, 9)
         first = response(connection, input="How is the weather?", tools=offered)
         results = [
             {

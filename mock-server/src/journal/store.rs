@@ -73,11 +73,17 @@ impl Store {
     }
 
     /// Changes what was answered to an upgrade request. Until then it stays in memory.
-    pub(super) fn set_handshake(&mut self, number: u64, handshake: Handshake) {
+    pub(super) fn set_handshake(
+        &mut self,
+        number: u64,
+        handshake: Handshake,
+        extensions: Option<String>,
+    ) {
         if let Ok(index) = self.find(number)
             && let Route::Upgrade(upgrade) = &mut self.recent[index].route
         {
             upgrade.handshake = handshake;
+            upgrade.extensions = extensions;
         }
     }
 

@@ -1,4 +1,5 @@
-//! The script being written: replies in the order in which their requests arrived.
+//! The script being written: replies in the order in which their requests arrived, and after them
+//! the connections, in the order in which they were asked for.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -6,12 +7,13 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::script::{Reply, turn_of};
+use crate::script::{Handshake, Reply, connection_of, turn_of};
 
 /// What the file begins with.
 const HEAD: &str = "\
-# Recorded from a real service. Requests and headers are not in it, and what looks like a secret
-# was replaced by [redacted]: look it over all the same before you share it.
+# Recorded from a real service. Requests are not in it, nor headers but those of a WebSocket's
+# handshake that say how it goes on, and what looks like a secret was replaced by [redacted]: look it
+# over all the same before you share it.
 ";
 
 /// What is to be written for one request.
@@ -40,9 +42,20 @@ struct Inner {
     written: u64,
     /// Those that wait until an earlier one is known.
     waiting: BTreeMap<u64, Entry>,
+    /// Each connection that was asked for.
+    connections: Vec<Connection>,
     figures: Figures,
     /// The first failure to write.
     failure: Option<io::Error>,
+}
+
+/// How a client's wish for a connection was answered.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Connection {
+    handshake: Handshake,
+    about: String,
+    /// What the real answer held that a script cannot say.
+    left_out: Vec<String>,
 }
 
 /// What was recorded.
@@ -70,6 +83,7 @@ impl Cassette {
             arrived: 0,
             written: 0,
             waiting: BTreeMap::new(),
+            connections: Vec::new(),
             figures: Figures::default(),
             failure: None,
         };
@@ -95,6 +109,26 @@ impl Cassette {
         }
     }
 
+    /// A client asks for a connection; its index keeps its place.
+    pub(super) fn ask(&self) -> usize {
+        let mut inner = self.lock();
+        inner.connections.push(Connection::default());
+        inner.connections.len() - 1
+    }
+
+    /// It is known how the wish for a connection was answered. Until then it counts as let in.
+    pub(super) fn answered(
+        &self,
+        index: usize,
+        handshake: Handshake,
+        about: String,
+        left_out: Vec<String>,
+    ) {
+        if let Some(connection) = self.lock().connections.get_mut(index) {
+            *connection = Connection { handshake, about, left_out };
+        }
+    }
+
     /// Ends the file.
     ///
     /// # Errors
@@ -108,6 +142,7 @@ impl Cassette {
         if inner.figures.turns == 0 {
             inner.put("turns: []\n");
         }
+        inner.write_connections();
         match inner.failure.take() {
             Some(failure) => Err(failure),
             None => Ok(inner.figures.clone()),
@@ -140,6 +175,23 @@ impl Inner {
                 self.figures.missing.push(format!("{about}: {reason}"));
             }
             Entry::Nothing => {}
+        }
+    }
+
+    /// Writes the connections up to the last of which there is something to say.
+    fn write_connections(&mut self) {
+        let connections = std::mem::take(&mut self.connections);
+        let is_plain = |connection: &Connection| connection.handshake == Handshake::default();
+        let Some(last) = connections.iter().rposition(|connection| !is_plain(connection)) else {
+            return;
+        };
+        self.put("connections:\n");
+        for Connection { handshake, about, left_out } in &connections[..=last] {
+            for part in left_out {
+                self.put(&format!("  # left out: {}\n", one_line(part)));
+                self.figures.missing.push(format!("{about}: {part}"));
+            }
+            self.put(&connection_of(handshake));
         }
     }
 

@@ -14,10 +14,11 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
 use super::cassette::Cassette;
+use super::handshake::Asked;
 use super::note::Note;
 use super::relay::{Listener, Opening, Relay};
 use super::scrub::{Credentials, Scrubber};
-use super::tee::Tee;
+use super::tee::{End, Tee};
 use super::upstream::Upstream;
 use crate::server::model_wire;
 use crate::wire::Wire;
@@ -69,7 +70,12 @@ pub(super) async fn forward(
         Some(_) => request.uri().path().ends_with("/responses").then_some(Wire::ResponsesWs),
         None => model_wire(request.method(), request.uri().path()),
     };
-    let mut note = Note::new(&recorder, about.clone(), wire, credentials.clone());
+    let note = Note::new(&recorder, about.clone(), wire, credentials.clone());
+    let mut pending = if upgrading.is_some() && Asked::is_counted(request.method(), wire) {
+        Pending::Handshake(Asked::new(note))
+    } else {
+        Pending::Request(note)
+    };
     *request.uri_mut() = uri;
     let headers = request.headers_mut();
     drop_hop_by_hop(headers);
@@ -83,7 +89,7 @@ pub(super) async fn forward(
     let mut response = match recorder.client.request(request).await {
         Ok(response) => response,
         Err(error) => {
-            note.gap("the service could not be reached");
+            pending.gap("the service could not be reached");
             let message = format!("{} could not be reached: {}", recorder.upstream, told(&error));
             return refuse(StatusCode::BAD_GATEWAY, "conform_upstream_unreachable", &message);
         }
@@ -91,19 +97,59 @@ pub(super) async fn forward(
     if let Some(client) = upgrading
         && response.status() == StatusCode::SWITCHING_PROTOCOLS
     {
-        note.nothing();
+        // In the order of the service, which the removal below does not keep.
+        pending.let_in(response.headers());
         let service = upgrade::on(&mut response);
         let listener = Listener::new(recorder, about, wire, credentials);
         opening.put(Relay::new(client, service, listener));
         let (mut head, _) = response.into_parts();
         drop_hop_by_hop(&mut head.headers);
         ask_for_websocket(&mut head.headers);
+        // None was asked for, and what is relayed must be plain to be read.
+        head.headers.remove(header::SEC_WEBSOCKET_EXTENSIONS);
         return Response::from_parts(head, Either::Right(Full::default()));
     }
     let (mut head, body) = response.into_parts();
+    pending.answered(head.status, &head.headers);
     drop_hop_by_hop(&mut head.headers);
-    note.answered(head.status, &head.headers);
-    Response::from_parts(head, Either::Left(Tee::new(body, |end| note.ended(end))))
+    Response::from_parts(head, Either::Left(Tee::new(body, |end| pending.ended(end))))
+}
+
+/// What is to be written down of a request.
+enum Pending {
+    Request(Note),
+    /// It asks for a connection.
+    Handshake(Asked),
+}
+
+impl Pending {
+    fn let_in(self, headers: &HeaderMap) {
+        match self {
+            Self::Request(note) => note.nothing(),
+            Self::Handshake(asked) => asked.let_in(headers),
+        }
+    }
+
+    fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
+        match self {
+            Self::Request(note) => note.answered(status, headers),
+            Self::Handshake(asked) => asked.refused(status, headers),
+        }
+    }
+
+    fn ended(self, end: End) {
+        match self {
+            Self::Request(note) => note.ended(end),
+            Self::Handshake(asked) => asked.ended(end),
+        }
+    }
+
+    fn gap(&mut self, reason: &str) {
+        match self {
+            Self::Request(note) => note.gap(reason),
+            Self::Handshake(asked) => asked.gap(reason),
+        }
+    }
 }
 
 /// The headers of both sides that change the protocol; the others are passed on.

@@ -1,17 +1,18 @@
 //! Recording: a proxy that passes real traffic through and writes down what the model said, as a
 //! script.
 //!
-//! A recorded script is played like any other. It holds replies alone: no request and no header
-//! of either side is written down. What looks like a secret in a reply is taken out before
-//! anything reaches the disk, and so is every credential that the client sent, wherever it comes
-//! back.
+//! A recorded script is played like any other. It holds replies, and how a client's wish for a
+//! `WebSocket` was answered: no request is written down, and of the headers only those of such an
+//! answer that say how the client is to go on. What looks like a secret is taken out before anything
+//! reaches the disk, and so is every credential that the client sent, wherever it comes back.
 //!
-//! What a script cannot say (a refusal with an HTTP status, an item of a hosted tool) is passed
+//! What a script cannot say (a refusal of a request, an item of a hosted tool) is passed
 //! through all the same; the script then says in a comment what is missing, and the
 //! [`RecordSummary`] counts it.
 
 mod cassette;
 mod forward;
+mod handshake;
 mod note;
 mod proxy;
 mod read;

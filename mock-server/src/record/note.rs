@@ -15,15 +15,15 @@ use crate::server::decoded;
 use crate::wire::Wire;
 
 /// The largest reply read, once its content coding is undone.
-const REPLY_LIMIT: usize = 64 * 1024 * 1024;
+pub(super) const REPLY_LIMIT: usize = 64 * 1024 * 1024;
 
 /// What is to be written down for one request. Dropped without a word, it says so.
 pub(super) struct Note {
-    recorder: Arc<Recorder>,
+    pub(super) recorder: Arc<Recorder>,
     number: u64,
-    about: String,
+    pub(super) about: String,
     wire: Option<Wire>,
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
     status: StatusCode,
     headers: HeaderMap,
     is_done: bool,

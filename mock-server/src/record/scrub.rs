@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 use regex::{NoExpand, Regex};
 use serde_json::{Map, Value};
 
-use crate::script::{Call, CallPayload, Ending, Failure, Item, Part, Reply};
+use crate::script::{Call, CallPayload, Ending, Failure, Handshake, Item, Part, Refusal, Reply};
 
 /// What stands in the place of a secret.
 const REDACTED: &str = "[redacted]";
@@ -77,7 +77,7 @@ impl Scrubber {
     }
 
     /// A text without the secrets in it.
-    fn text(&self, text: &str, credentials: &Credentials) -> String {
+    pub(super) fn text(&self, text: &str, credentials: &Credentials) -> String {
         let mut clean = text.to_owned();
         for credential in &credentials.values {
             clean = clean.replace(credential, REDACTED);
@@ -86,6 +86,19 @@ impl Scrubber {
             clean = pattern.replace_all(&clean, NoExpand(REDACTED)).into_owned();
         }
         clean
+    }
+
+    /// A handshake without the secrets in it. A header with a secret is left out: its value would
+    /// mean something else.
+    pub(super) fn handshake(&self, handshake: &Handshake, credentials: &Credentials) -> Handshake {
+        let text = |text: &String| self.text(text, credentials);
+        let headers = handshake.headers.iter().filter(|(_, value)| text(value) == *value);
+        let refusal = handshake.refusal.as_ref().map(|refusal| Refusal {
+            status: refusal.status,
+            code: refusal.code.as_ref().map(text),
+            message: refusal.message.as_ref().map(text),
+        });
+        Handshake { headers: headers.cloned().collect(), refusal, ..handshake.clone() }
     }
 
     /// A reply without the secrets in it, whatever field they stand in.

@@ -23,6 +23,7 @@ pub use model::{
     Usage, WhenExhausted,
 };
 pub use socket::{
-    Connection, ErrorFrame, FaultTarget, Handshake, Refusal, SocketFault, SocketFaultKind,
+    Compression, Connection, ErrorFrame, FaultTarget, Handshake, Refusal, SocketFault,
+    SocketFaultKind,
 };
-pub(crate) use write::turn_of;
+pub(crate) use write::{connection_of, turn_of};

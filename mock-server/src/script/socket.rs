@@ -19,6 +19,18 @@ pub struct Handshake {
     pub headers: Vec<(String, String)>,
     /// The refusal, unless the client is let in.
     pub refusal: Option<Refusal>,
+    /// Whether messages are compressed.
+    pub compression: Compression,
+}
+
+/// Whether messages are compressed (`permessage-deflate`, RFC 7692).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Where the client offers it in a way that can be agreed.
+    #[default]
+    Offered,
+    /// Never: what the client offers is declined.
+    Declined,
 }
 
 /// An upgrade request that is refused.
@@ -30,6 +42,13 @@ pub struct Refusal {
     pub code: Option<String>,
     /// The error's message; one that names the status when absent.
     pub message: Option<String>,
+}
+
+impl Refusal {
+    /// The error's type, which goes by the status.
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.status >= 500 { "server_error" } else { "invalid_request_error" }
+    }
 }
 
 /// One thing that goes wrong on a connection.

@@ -1,4 +1,4 @@
-//! Writes replies in the YAML form that [`load`](super::load) reads.
+//! Writes replies and handshakes in the YAML form that [`load`](super::load) reads.
 
 #[cfg(test)]
 mod tests;
@@ -11,6 +11,7 @@ use super::ending::{Ending, ErrorForm, Failure};
 use super::fault::Event;
 use super::item::{ExtraEvent, Part, SearchResult};
 use super::model::{Call, CallPayload, Item, Reply, Usage};
+use super::socket::{Compression, Handshake};
 
 /// The reply as one item of `turns`, indented by two spaces, ending with a line end.
 ///
@@ -55,6 +56,38 @@ pub(crate) fn turn_of(reply: &Reply) -> String {
         }
     }
     out
+}
+
+/// A connection with this handshake, and without faults, as one item of `connections`, indented by
+/// two spaces, ending with a line end. No two headers may have the same name.
+///
+/// Loaded again, it is the same connection.
+pub(crate) fn connection_of(handshake: &Handshake) -> String {
+    let Handshake { gate, headers, refusal, compression } = handshake;
+    let mut fields = Vec::new();
+    if let Some(gate) = gate {
+        fields.push(format!("gate: {}", quoted(gate)));
+    }
+    if let Some(refusal) = refusal {
+        fields.push(format!("status: {}", refusal.status));
+        for (name, text) in [("code", &refusal.code), ("message", &refusal.message)] {
+            fields.extend(text.as_ref().map(|text| format!("{name}: {}", quoted(text))));
+        }
+    }
+    if !headers.is_empty() {
+        let header =
+            |(name, value): &(String, String)| format!("{}: {}", quoted(name), quoted(value));
+        let headers: Vec<String> = headers.iter().map(header).collect();
+        fields.push(format!("headers: {{{}}}", headers.join(", ")));
+    }
+    if *compression == Compression::Declined {
+        fields.push("compression: false".to_owned());
+    }
+    if fields.is_empty() {
+        "  - {}\n".to_owned()
+    } else {
+        format!("  - handshake: {{{}}}\n", fields.join(", "))
+    }
 }
 
 fn write_item(out: &mut String, item: &Item) {

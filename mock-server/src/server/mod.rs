@@ -35,4 +35,4 @@ pub(crate) use request_body::decoded;
 pub use session::{BadSessionKey, Session, SessionKey};
 pub use verify::{Mismatch, Report};
 #[cfg(fuzzing)]
-pub(crate) use websocket::read_and_drop;
+pub(crate) use websocket::{read_and_drop, read_compressed_and_drop};

@@ -6,7 +6,7 @@ use conform_mock_server::server::{Mismatch, MockServer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-fn upgrades(server: &MockServer) -> Vec<Upgrade> {
+pub(crate) fn upgrades(server: &MockServer) -> Vec<Upgrade> {
     let journal = server.journal().snapshot();
     let upgrade = |exchange: &conform_mock_server::journal::Exchange| match &exchange.route {
         Route::Upgrade(upgrade) => Some(upgrade.clone()),
@@ -23,14 +23,13 @@ connections:
   - handshake: {headers: {x-codex-turn-state: A, x-models-etag: '\"1\"', x-request-id: mine}}",
     )
     .await;
-    let offer = ("sec-websocket-extensions", "permessage-deflate; client_max_window_bits");
-    let socket = try_open(&server, &[offer]).await.unwrap();
+    let socket = open(&server).await;
     assert_eq!(socket.headers["x-codex-turn-state"], "A");
     assert_eq!(socket.headers["x-models-etag"], "\"1\"");
     assert_eq!(socket.headers["x-request-id"], "mine");
-    assert!(!socket.headers.contains_key("sec-websocket-extensions"), "declined");
     assert_eq!(open(&server).await.headers["x-request-id"], "req_c2");
-    let accepted = |connection| Upgrade { connection, handshake: Handshake::Accepted };
+    let accepted =
+        |connection| Upgrade { connection, handshake: Handshake::Accepted, extensions: None };
     assert_eq!(upgrades(&server), [accepted(1), accepted(2)]);
 }
 
@@ -55,8 +54,11 @@ connections:
     let body = json!({"model": "m", "input": "Hello"});
     let answer = reqwest::Client::new().post(url).json(&body).send().await.unwrap();
     assert_eq!(said(&answer.json::<Value>().await.unwrap()), "a");
-    let refused =
-        |(connection, status)| Upgrade { connection, handshake: Handshake::Refused { status } };
+    let refused = |(connection, status)| Upgrade {
+        connection,
+        handshake: Handshake::Refused { status },
+        extensions: None,
+    };
     assert_eq!(upgrades(&server), [(1, 426), (2, 401), (3, 500)].map(refused));
     server.assert_finished();
 }

@@ -8,6 +8,7 @@
 )]
 
 mod chain;
+mod compression;
 mod faults;
 mod handshake;
 mod laws;

@@ -22,6 +22,9 @@ pub const LOGICAL_TOOLS: [(&str, &[&str]); 8] = [
 pub struct ToolLowering {
     /// Native tool name.
     pub native: String,
+    /// The namespace in which the tool is offered, on a wire that has them.
+    #[serde(default)]
+    pub namespace: Option<String>,
     /// Arguments: each a template with the logical tool's own argument names, or a fixed JSON
     /// value of another type.
     #[serde(default)]
@@ -30,4 +33,9 @@ pub struct ToolLowering {
     /// Free-form input instead of arguments: a template.
     #[serde(default)]
     pub input: Option<String>,
+    /// The call of the next reply, for a tool that only begins what it is called for (a sub-agent
+    /// that works while its parent goes on, until the parent waits for it). What comes back for it
+    /// counts as the result. Such a call stands alone in its reply.
+    #[serde(default)]
+    pub then: Option<Box<Self>>,
 }

@@ -146,14 +146,18 @@ impl Profile {
                 let help = did_you_mean(tool, LOGICAL_TOOLS.iter().map(|(name, _)| *name));
                 return Err(ProfileError::UnknownTool { tool: tool.clone(), help });
             };
-            if lowering.arguments.is_empty() == lowering.input.is_none() {
-                return Err(ProfileError::ToolForm { tool: tool.clone() });
-            }
             let values: Vec<_> = arguments.iter().map(|name| (*name, String::new())).collect();
-            let mut texts: Vec<&str> = lowering.input.iter().map(String::as_str).collect();
-            lowering.arguments.values().for_each(|value| strings(value, &mut texts));
-            for text in texts {
-                check_template(&format!("tools.{tool}"), text, values.as_slice())?;
+            let mut next = Some(lowering);
+            while let Some(lowering) = next {
+                if lowering.arguments.is_empty() == lowering.input.is_none() {
+                    return Err(ProfileError::ToolForm { tool: tool.clone() });
+                }
+                let mut texts: Vec<&str> = lowering.input.iter().map(String::as_str).collect();
+                lowering.arguments.values().for_each(|value| strings(value, &mut texts));
+                for text in texts {
+                    check_template(&format!("tools.{tool}"), text, values.as_slice())?;
+                }
+                next = lowering.then.as_deref();
             }
         }
         Ok(())

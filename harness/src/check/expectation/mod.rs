@@ -12,6 +12,8 @@ use super::invariant::pairing;
 use super::ledger::Breach;
 use super::run::Run;
 use super::trouble::Trouble;
+use conform_mock_server::document::Span;
+
 use crate::case::LateText;
 use crate::scenario::{ExitExpectation, ExpectKind, FilesExpectation};
 
@@ -49,6 +51,7 @@ pub(super) fn check(run: &Run<'_>, kind: &ExpectKind<LateText>) -> Answer {
         }
         ExpectKind::NoRequest { origin, .. } => request::absent(run, origin),
         ExpectKind::LastRequest { holds, lacks, order } => request::last(run, holds, lacks, order),
+        ExpectKind::SubAgent { holds, lacks } => request::of_sub_agents(run, holds, lacks),
         ExpectKind::Paired => Answer::broken(pairing::breaches(run)),
         ExpectKind::Compaction(expected) => dialogue::compaction(run, *expected),
         ExpectKind::Compacted => compacted::check(run),
@@ -76,14 +79,12 @@ pub fn name(kind: &ExpectKind<LateText>) -> String {
         }
         ExpectKind::NoRequest { origin, .. } => format!("`{origin}` stands in no request"),
         ExpectKind::LastRequest { holds, lacks, order } => {
-            let list = |names: &[(String, _)]| {
-                names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-            };
             let asked = [("holds", holds), ("lacks", lacks), ("has in this order", order)];
-            let asked = asked.iter().filter(|(_, names)| !names.is_empty());
-            let asked: Vec<String> =
-                asked.map(|(word, names)| format!("{word} {}", list(names))).collect();
-            format!("the last request {}", asked.join(" and "))
+            format!("the last request {}", origins_name(&asked))
+        }
+        ExpectKind::SubAgent { holds, lacks } => {
+            let asked = [("hold", holds), ("lack", lacks)];
+            format!("the requests of sub-agents {}", origins_name(&asked))
         }
         ExpectKind::Paired => "each call has its result".to_owned(),
         ExpectKind::Compaction(ExitExpectation::Success) => "the compaction succeeds".to_owned(),
@@ -111,6 +112,15 @@ pub fn name(kind: &ExpectKind<LateText>) -> String {
         ExpectKind::Exit(ExitExpectation::Success) => "the turn ends as a success".to_owned(),
         ExpectKind::Exit(ExitExpectation::Failure) => "the turn ends as a failure".to_owned(),
     }
+}
+
+fn origins_name(asked: &[(&str, &Vec<(String, Span)>)]) -> String {
+    let list = |names: &[(String, Span)]| {
+        names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let asked = asked.iter().filter(|(_, names)| !names.is_empty());
+    let asked: Vec<String> = asked.map(|(word, names)| format!("{word} {}", list(names))).collect();
+    asked.join(" and ")
 }
 
 fn files_name(files: &FilesExpectation<LateText>) -> String {

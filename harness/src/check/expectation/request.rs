@@ -114,6 +114,44 @@ pub(super) fn absent(run: &Run<'_>, origin: &str) -> Answer {
     Answer::broken(breaches)
 }
 
+/// What stands in the requests of sub-agents, and what does not.
+pub(super) fn of_sub_agents(
+    run: &Run<'_>,
+    holds: &[(String, Span)],
+    lacks: &[(String, Span)],
+) -> Answer {
+    let requests: Vec<&ModelRequest> = run
+        .evidence
+        .requests
+        .iter()
+        .filter(|request| request.purpose.as_str() == "sub-agent")
+        .collect();
+    if requests.is_empty() {
+        return Answer::unproved(Trouble::new(
+            ErrorKind::NotReached,
+            "no sub-agent asked its model",
+            "check in the record how the conversation went, and in the profile how a sub-agent's requests are recognised",
+        ));
+    }
+    let all = |origin| requests.iter().flat_map(move |request| seen(request, origin));
+    let mut answer = Answer::default();
+    for (origin, _) in holds {
+        // At any authority: some agents hand over a task as one agent's words to another.
+        if all(origin).next().is_none() {
+            let expected = format!("`{origin}` in a request of the sub-agent");
+            answer.breaches.push(Breach::missing(expected, "not there"));
+        }
+    }
+    for (origin, _) in lacks {
+        for seen in all(origin) {
+            let expected = format!("`{origin}` in no request of the sub-agent");
+            let there = format!("at {} authority", seen.segment.authority);
+            answer.breaches.push(seen.breach(expected, there));
+        }
+    }
+    answer
+}
+
 /// What stands in the last request of the conversation, and what does not.
 pub(super) fn last(
     run: &Run<'_>,

@@ -1,3 +1,5 @@
+mod origins;
+
 use conform_mock_server::capture::{Authority, Segment};
 use conform_mock_server::document::Span;
 use conform_mock_server::journal::Outcome;
@@ -419,63 +421,6 @@ fn names_say_what_is_asked() {
             "sink `drop` receives `${tmp}`",
         ]
     );
-}
-
-/// The outcome of a run whose last request holds these origins, in this order, each in a segment of
-/// its own, when this is asked of it.
-fn last_request(
-    holds: &[&str],
-    lacks: &[&str],
-    order: &[&str],
-    there: &[(&str, Authority)],
-) -> Vec<String> {
-    let names = |names: &[&str]| -> Vec<_> {
-        names.iter().map(|name| ((*name).to_owned(), Span::default())).collect()
-    };
-    let kind =
-        ExpectKind::LastRequest { holds: names(holds), lacks: names(lacks), order: names(order) };
-    let mut case = case_expecting(kind);
-    let mut last = answered("denied");
-    for (name, authority) in there {
-        last.push(segment(*authority, &format!("text of {name}")));
-    }
-    let mut last = request(2, last);
-    for name in ["a", "b", "c"] {
-        let origin = origin(name, &[(OriginSource::User, &format!("text of {name}"))]);
-        let origin = crate::case::Origin { token: format!("text of {name}"), ..origin };
-        last = sight(last, &origin);
-        case.origins.push(origin);
-    }
-    outcome(&judged(&case, &evidence_of(vec![request(1, opening()), last]), None))
-}
-
-#[test]
-fn the_last_request_holds_lacks_and_orders() {
-    const USER: Authority = Authority::User;
-    let there = [("a", USER), ("b", USER)];
-    assert_eq!(last_request(&["a", "b"], &["c"], &["a", "b"], &there), pass());
-    // What is not there has no place in the order.
-    assert_eq!(last_request(&[], &[], &["a", "c", "b"], &there), pass());
-    for broken in [
-        last_request(&["a", "c"], &[], &[], &there),
-        last_request(&[], &["b"], &[], &there),
-        last_request(&[], &[], &["b", "a"], &there),
-        last_request(&[], &[], &["b", "c", "a"], &there),
-        // The model's own words about it are not the thing itself.
-        last_request(&["a"], &[], &[], &[("a", Authority::Assistant)]),
-    ] {
-        assert_eq!(broken, [CLAUSE]);
-    }
-}
-
-#[test]
-fn a_conversation_that_ended_early_has_no_last_request() {
-    let holds = vec![("a".to_owned(), Span::default())];
-    let kind = ExpectKind::LastRequest { holds, lacks: Vec::new(), order: Vec::new() };
-    let mut case = case_expecting(kind);
-    case.main.steps.push(crate::case::CaseStep::user(LateText::literal("And then?")));
-    let judgement = judged(&case, &evidence(), None);
-    assert!(matches!(judgement.verdict, Verdict::Error { .. }), "{judgement:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::*;
 use crate::case::{OriginSource, Secret};
 use crate::check::fixture::{
-    call_turn, case, change, opening, origin, places, profile, request, result, say_turn,
+    call_turn, case, change, opening, origin, places, profile, request, result, segment, say_turn,
 };
 use crate::driver::{Approval, TurnOutcome};
 use crate::evidence::Course;
@@ -233,6 +233,24 @@ fn results_are_those_of_later_requests_of_the_same_purpose() {
     let found = |id| results(&requests, &Purpose::main(), 1, id);
     assert_eq!(found("call_1"), ["ok", "one\ntwo"]);
     assert_eq!(found("call_2"), Vec::<String>::new());
+}
+
+#[test]
+fn what_another_agent_says_behind_a_result_belongs_to_it() {
+    let item = |at: usize, mut segment: Segment| {
+        segment.item = Some(at);
+        segment
+    };
+    let said = |at, text| item(at, segment(Authority::Tool, text));
+    let mut segments = opening();
+    segments.push(said(4, "before"));
+    segments.push(item(5, result("call_1", "waited")));
+    segments.extend([said(6, "Agent errored"), said(6, "and why")]);
+    segments.push(item(7, segment(Authority::User, "go on")));
+    segments.push(said(8, "later"));
+    let requests = [request(1, Vec::new()), request(2, segments)];
+    let found = results(&requests, &Purpose::main(), 1, "call_1");
+    assert_eq!(found, ["waited\nAgent errored\nand why"]);
 }
 
 /// A history on the Responses wire: the base text, the user's words, the call and its result.

@@ -9,10 +9,11 @@ use crate::scenario::{
 };
 
 /// What can be expected.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "request",
     "no-request",
     "last-request",
+    "sub-agent",
     "paired",
     "compaction",
     "compacted",
@@ -66,6 +67,7 @@ impl Parser {
                 Some(ExpectKind::NoRequest { origin, span: node.span })
             }
             "last-request" => self.last_request(node),
+            "sub-agent" => self.sub_agent(node),
             "paired" => self.flag(node, kind).then_some(ExpectKind::Paired),
             "compacted" => self.flag(node, kind).then_some(ExpectKind::Compacted),
             "contained" => {
@@ -106,14 +108,24 @@ impl Parser {
             return None;
         }
         if holds.is_empty() && lacks.is_empty() && order.is_empty() {
-            self.problems.error_with_help(
-                node.span,
-                "this asks for nothing",
-                "name origins with `holds`, `lacks` or `order`",
-            );
-            return None;
+            return self.asks_nothing(node, "name origins with `holds`, `lacks` or `order`");
         }
         Some(ExpectKind::LastRequest { holds, lacks, order })
+    }
+
+    fn sub_agent(&mut self, node: &Node) -> Option<ExpectKind<Text>> {
+        let mut fields = Fields::of(node, "sub-agent", &mut self.problems)?;
+        let [holds, lacks] = ["holds", "lacks"].map(|name| self.origins(fields.optional(name)));
+        fields.finish(&mut self.problems);
+        if holds.is_empty() && lacks.is_empty() {
+            return self.asks_nothing(node, "name origins with `holds` or `lacks`");
+        }
+        Some(ExpectKind::SubAgent { holds, lacks })
+    }
+
+    fn asks_nothing(&mut self, node: &Node, help: &str) -> Option<ExpectKind<Text>> {
+        self.problems.error_with_help(node.span, "this asks for nothing", help);
+        None
     }
 
     /// One origin or several.

@@ -13,6 +13,7 @@ fn fields(part_type: &str) -> Option<&'static [&'static str]> {
         "input_image" | "computer_screenshot" => &["image_url", "file_id"],
         "input_file" => &["file_data", "file_url", "file_id"],
         "input_audio" => &["data", "input_audio"],
+        "encrypted_content" => &["encrypted_content"],
         _ => return None,
     })
 }

@@ -89,7 +89,8 @@ pub(super) fn capture(collector: &mut Collector, index: usize, value: &Value) {
     match shape {
         Shape::Message => message(collector, index, &pointer, native_type, value),
         Shape::AgentMessage => {
-            content::message(collector, &pointer, &origin(Authority::Assistant), value);
+            // What another agent says is data to the one that asks, as a tool's result is.
+            content::message(collector, &pointer, &origin(Authority::Tool), value);
         }
         Shape::Call(field) => {
             let tool = value.get("name").and_then(Value::as_str);

@@ -3,8 +3,8 @@
 use super::{each, field, reply};
 use crate::document::{Fields, Node, NodeKind, Problems};
 use crate::script::socket::{
-    CLOSE_REASON, Connection, ErrorFrame, FaultTarget, Handshake, Refusal, SocketFault,
-    SocketFaultKind, is_close_code,
+    CLOSE_REASON, Compression, Connection, ErrorFrame, FaultTarget, Handshake, Refusal,
+    SocketFault, SocketFaultKind, is_close_code,
 };
 
 /// Reads `connections`.
@@ -38,6 +38,13 @@ fn handshake(node: &Node, problems: &mut Problems) -> Option<Handshake> {
     });
     let code = optional_text(&mut fields, "code", problems);
     let message = optional_text(&mut fields, "message", problems);
+    let compression = field(fields.optional("compression"), Compression::default(), |node| {
+        let is_wanted = problems.boolean(node, "`compression`")?;
+        Some(if is_wanted { Compression::Offered } else { Compression::Declined })
+    });
+    if let (Some(Some(_)), Some(at)) = (status, fields.key_span("compression")) {
+        problems.error(at, "a connection that is refused has no compression");
+    }
     for name in ["code", "message"] {
         if let (Some(None), Some(at)) = (status, fields.key_span(name)) {
             problems.error_with_help(
@@ -50,7 +57,7 @@ fn handshake(node: &Node, problems: &mut Problems) -> Option<Handshake> {
     fields.finish(problems);
     let (code, message) = (code?, message?);
     let refusal = status?.map(|status| Refusal { status, code, message });
-    Some(Handshake { gate: gate?, headers: headers?, refusal })
+    Some(Handshake { gate: gate?, headers: headers?, refusal, compression: compression? })
 }
 
 /// One fault, or a list of them.

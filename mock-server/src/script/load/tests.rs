@@ -47,6 +47,7 @@ fn the_example_of_the_documentation_is_read_whole() {
     let [refused, let_in] = script.connections.as_slice() else { panic!("two connections") };
     assert_eq!(refused.handshake.refusal.as_ref().unwrap().status, 426);
     assert_eq!(let_in.handshake.gate.as_deref(), Some("let-in"));
+    assert_eq!(let_in.handshake.compression, Compression::Declined);
     let places: Vec<_> =
         let_in.faults.iter().map(|fault| (fault.response, fault.after_event)).collect();
     let reply = FaultTarget::Reply;
@@ -322,6 +323,8 @@ connections:
   - handshake: {code: x, headers: {sec-websocket-accept: a}}
   - handshake: {status: 426}
     fault: {drop: {after_event: 0}}
+  - handshake: {status: 426, compression: true}
+  - handshake: {compression: deflate}
   - fault:
       - {close: {after_event: 1, code: 1006}}
       - {close: {after_event: 1}}

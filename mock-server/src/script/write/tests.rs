@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::document::Source;
-use crate::script::{LocalShell, WebSearch, load};
+use crate::script::{Connection, LocalShell, Refusal, WebSearch, load};
 
 fn reloaded(reply: &Reply) -> Reply {
     let text = format!("turns:\n{}", turn_of(reply));
@@ -136,6 +136,32 @@ proptest! {
         let headers = vec![("x-a".to_owned(), "1: \"#".to_owned())];
         let reply = Reply { items, ending, usage, headers, end_turn, extra_events };
         prop_assert_eq!(reloaded(&reply), reply);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_written_connection_is_the_same_when_read_again(
+        gate in proptest::option::of(any::<String>()),
+        refusal in proptest::option::of(
+            (400..=599_u16, proptest::option::of(any::<String>()), proptest::option::of(any::<String>()))
+        ),
+        header in proptest::option::of("[ -~é]{0,20}"),
+        is_declined: bool,
+    ) {
+        let refusal = refusal.map(|(status, code, message)| Refusal { status, code, message });
+        let compression = match (is_declined, &refusal) {
+            (true, None) => Compression::Declined,
+            _ => Compression::Offered,
+        };
+        let headers = header.map(|value| ("x-a".to_owned(), value)).into_iter().collect();
+        let handshake = Handshake { gate, headers, refusal, compression };
+        let text = format!("turns: []\nconnections:\n{}", connection_of(&handshake));
+        let script = load(&Source::new("written", text.clone())).map_err(|_| {
+            TestCaseError::fail(text)
+        })?;
+        let connection = Connection { handshake, faults: Vec::new() };
+        prop_assert_eq!(script.connections, [connection]);
     }
 }
 

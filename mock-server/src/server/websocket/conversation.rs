@@ -11,18 +11,22 @@ use http::request::Parts;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
+use super::deflate::{self, Agreed, Outgoing, Violation};
 use super::reply::{Ended, Replying};
 use crate::journal::{Exchange, Route};
 use crate::server::answer::exchange;
 use crate::server::state::{BODY_LIMIT, State};
 
 /// The stream of a connection.
-pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+pub(super) type Socket = WebSocketStream<deflate::Incoming<TokioIo<Upgraded>>>;
 
 /// What is read at once; the buffer is there for the whole life of a connection.
 const READ_BUFFER: usize = 16 * 1024;
@@ -33,6 +37,7 @@ pub(in crate::server) struct Conversation {
     upgrading: OnUpgrade,
     head: Parts,
     connection: u64,
+    agreed: Option<Agreed>,
 }
 
 /// A message that wants an answer.
@@ -46,8 +51,13 @@ pub(super) struct Incoming {
 }
 
 impl Conversation {
-    pub(super) fn new(upgrading: OnUpgrade, head: Parts, connection: u64) -> Self {
-        Self { upgrading, head, connection }
+    pub(super) fn new(
+        upgrading: OnUpgrade,
+        head: Parts,
+        connection: u64,
+        agreed: Option<Agreed>,
+    ) -> Self {
+        Self { upgrading, head, connection, agreed }
     }
 
     /// Serves the connection to its end.
@@ -58,23 +68,60 @@ impl Conversation {
             .read_buffer_size(READ_BUFFER)
             .max_message_size(Some(BODY_LIMIT))
             .max_frame_size(Some(BODY_LIMIT));
-        let stream = TokioIo::new(upgraded);
+        let stream = deflate::Incoming::new(TokioIo::new(upgraded), self.agreed, BODY_LIMIT);
         let socket = Socket::from_raw_socket(stream, Role::Server, Some(config)).await;
-        let (sink, stream) = socket.split();
+        let (sink, mut stream) = socket.split();
+        let outgoing = Outgoing::new(sink, self.agreed);
         let (queue, waiting) = mpsc::unbounded_channel();
-        let replying = Replying::new(state, &self.head, self.connection, sink);
-        // The client is listened to all the time, so that pings are answered and its leaving is
-        // noticed while a reply waits.
-        let mut receiving = pin!(receive(state, &self.head, self.connection, stream, queue));
-        let ended = tokio::select! {
-            () = &mut receiving => return,
-            ended = replying.run(waiting) => ended,
+        let mut replying = Replying::new(state, &self.head, self.connection, outgoing);
+        let ended = {
+            // The client is listened to all the time, so that pings are answered and its leaving
+            // is noticed while a reply waits.
+            let receiving = receive(state, &self.head, self.connection, &mut stream, queue);
+            let mut receiving = pin!(receiving);
+            let ended = tokio::select! {
+                ended = &mut receiving => ended,
+                ended = replying.run(waiting) => ended,
+            };
+            if ended == Ended::Closed {
+                // The client answers the close frame, or leaves.
+                receiving.await;
+            }
+            ended
         };
-        match ended {
-            // The client answers the close frame, or leaves.
-            Ended::Closed => receiving.await,
-            Ended::Dropped => {}
+        if let Ended::Failed(code) = ended {
+            fail(replying.into_outgoing(), stream, code).await;
         }
+    }
+}
+
+/// Closes a connection whose client sent what no client may send, and waits until it has left: what
+/// it still sends would otherwise make the system throw the close frame away.
+async fn fail(mut outgoing: Outgoing<Socket>, stream: SplitStream<Socket>, code: CloseCode) {
+    let frame = CloseFrame { code, reason: Utf8Bytes::default() };
+    // An error here and below means that the client has gone.
+    let _ = outgoing.send(Message::Close(Some(frame))).await;
+    let Ok(socket) = outgoing.into_sink().reunite(stream) else { return };
+    let mut connection = socket.into_inner().into_inner();
+    if connection.shutdown().await.is_ok() {
+        let _ = tokio::io::copy(&mut connection, &mut tokio::io::sink()).await;
+    }
+}
+
+/// The code that tells a client what it did wrong (RFC 6455, section 7.4.1); `None` when it only
+/// went away.
+fn close_code(error: &Error) -> Option<CloseCode> {
+    match error {
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => None,
+        Error::Protocol(_) => Some(CloseCode::Protocol),
+        Error::Utf8(_) => Some(CloseCode::Invalid),
+        Error::Capacity(_) => Some(CloseCode::Size),
+        Error::Io(error) => Some(match error.get_ref()?.downcast_ref::<Violation>()? {
+            Violation::BadData => CloseCode::Invalid,
+            Violation::TooLong => CloseCode::Size,
+            Violation::Framing => CloseCode::Protocol,
+        }),
+        _ => None,
     }
 }
 
@@ -83,10 +130,14 @@ async fn receive(
     state: &State,
     head: &Parts,
     connection: u64,
-    mut stream: SplitStream<Socket>,
+    stream: &mut SplitStream<Socket>,
     queue: mpsc::UnboundedSender<Incoming>,
-) {
-    while let Some(Ok(message)) = stream.next().await {
+) -> Ended {
+    while let Some(message) = stream.next().await {
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => return close_code(&error).map_or(Ended::Dropped, Ended::Failed),
+        };
         let received = state.started.elapsed();
         let (bytes, json) = match message {
             Message::Text(text) => {
@@ -110,6 +161,7 @@ async fn receive(
             _ => drop(queue.send(Incoming { received, bytes, json })),
         }
     }
+    Ended::Dropped
 }
 
 fn kind(message: &Value) -> Option<&str> {

@@ -10,8 +10,9 @@ use serde_json::json;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use super::conversation::Conversation;
+use super::deflate::{Agreed, negotiate};
 use crate::journal::{Handshake, Journal, Route, Upgrade};
-use crate::script::Refusal;
+use crate::script::{Compression, Refusal};
 use crate::server::answer::{self, record, scripted_headers};
 use crate::server::reply_body::ReplyBody;
 use crate::server::session::Run;
@@ -53,7 +54,8 @@ pub(in crate::server) async fn upgrade(
     let upgrading = hyper::upgrade::on(&mut request);
     let (head, _) = request.into_parts();
     let connection = state.sockets.next();
-    let route = Route::Upgrade(Upgrade { connection, handshake: Handshake::Pending });
+    let route =
+        Route::Upgrade(Upgrade { connection, handshake: Handshake::Pending, extensions: None });
     let number = record(state, &head, Bytes::new(), route);
     let mut entry = Entry { journal: &state.journal, number, is_answered: false };
 
@@ -62,21 +64,29 @@ pub(in crate::server) async fn upgrade(
         // Dropped here when the client goes away, and the entry with it.
         state.gates.wait(gate).await;
     }
-    let key = match accept_key(&head) {
-        Ok(key) => key,
+    let understood = accept_key(&head).and_then(|key| {
+        let agreed = negotiate(&head.headers)
+            .map_err(|malformed| ApiError::bad_request(malformed.to_string()))?;
+        Ok((key, agreed))
+    });
+    let (key, agreed) = match understood {
+        Ok(understood) => understood,
         Err(refusal) => {
-            entry.answered(Handshake::Refused { status: refusal.status.as_u16() });
+            entry.answered(Handshake::Refused { status: refusal.status.as_u16() }, None);
             return answer::error(&refusal, Envelope::OpenAi, number);
         }
     };
+    let is_declined =
+        scripted.is_some_and(|scripted| scripted.compression == Compression::Declined);
+    let agreed = agreed.filter(|_| !is_declined);
     let refusal = scripted.and_then(|scripted| scripted.refusal.as_ref());
     let mut response = if let Some(refusal) = refusal {
-        entry.answered(Handshake::Refused { status: refusal.status });
+        entry.answered(Handshake::Refused { status: refusal.status }, None);
         refused(refusal)
     } else {
-        entry.answered(Handshake::Accepted);
-        opening.put(Conversation::new(upgrading, head, connection), run.clone());
-        accepted(key, connection)
+        entry.answered(Handshake::Accepted, agreed.map(|agreed| agreed.to_string()));
+        opening.put(Conversation::new(upgrading, head, connection, agreed), run.clone());
+        accepted(key, connection, agreed)
     };
     if let Some(scripted) = scripted {
         scripted_headers(response.headers_mut(), &scripted.headers);
@@ -99,16 +109,16 @@ struct Entry<'s> {
 }
 
 impl Entry<'_> {
-    fn answered(&mut self, handshake: Handshake) {
+    fn answered(&mut self, handshake: Handshake, extensions: Option<String>) {
         self.is_answered = true;
-        self.journal.set_handshake(self.number, handshake);
+        self.journal.set_handshake(self.number, handshake, extensions);
     }
 }
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
-            self.journal.set_handshake(self.number, Handshake::Abandoned);
+            self.journal.set_handshake(self.number, Handshake::Abandoned, None);
         }
     }
 }
@@ -128,15 +138,19 @@ fn accept_key(head: &Parts) -> Result<HeaderValue, ApiError> {
         .ok_or_else(|| ApiError::bad_request("the upgrade request has no `sec-websocket-key`"))
 }
 
-/// The answer that changes the protocol. Extensions and subprotocols are declined by saying
-/// nothing of them.
-fn accepted(key: HeaderValue, connection: u64) -> Response<ReplyBody> {
+/// The answer that changes the protocol. Subprotocols and all other extensions are declined by
+/// saying nothing of them.
+fn accepted(key: HeaderValue, connection: u64, agreed: Option<Agreed>) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::whole(Bytes::new()));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(header::SEC_WEBSOCKET_ACCEPT, key);
+    let extensions = agreed.map(|agreed| HeaderValue::from_str(&agreed.to_string()));
+    if let Some(Ok(extensions)) = extensions {
+        headers.insert(header::SEC_WEBSOCKET_EXTENSIONS, extensions);
+    }
     if let Ok(id) = HeaderValue::from_str(&format!("req_c{connection}")) {
         headers.insert(HeaderName::from_static("x-request-id"), id);
     }
@@ -150,7 +164,7 @@ fn refused(refusal: &Refusal) -> Response<ReplyBody> {
     let body = json!({
         "error": {
             "message": message.unwrap_or_else(|| format!("the upgrade is refused with {status}")),
-            "type": if status.is_server_error() { "server_error" } else { "invalid_request_error" },
+            "type": refusal.kind(),
             "param": null,
             "code": refusal.code,
         }

@@ -6,6 +6,7 @@
 
 mod conversation;
 mod create;
+mod deflate;
 mod handshake;
 mod lanes;
 mod reply;
@@ -14,5 +15,7 @@ mod steps;
 
 #[cfg(fuzzing)]
 pub(crate) use create::read_and_drop;
+#[cfg(fuzzing)]
+pub(crate) use deflate::read_and_drop as read_compressed_and_drop;
 pub(super) use handshake::{Opening, is_upgrade, upgrade};
 pub(super) use state::Sockets;

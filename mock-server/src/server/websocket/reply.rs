@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::SinkExt;
-use futures_util::stream::SplitSink;
 use http::request::Parts;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::conversation::{Incoming, Socket};
 use super::create::{Create, stream_id, without_orphan};
+use super::deflate::Outgoing;
 use super::handshake::script_of;
 use super::lanes::Lanes;
 use super::steps::{Action, steps};
@@ -33,6 +33,8 @@ pub(super) enum Ended {
     Closed,
     /// The connection is to be dropped, or is gone already.
     Dropped,
+    /// The client sent what no client may send: the connection is to be closed with this code.
+    Failed(CloseCode),
 }
 
 /// Answers requests, one at a time.
@@ -42,7 +44,7 @@ pub(super) struct Replying<'s> {
     head: &'s Parts,
     connection: u64,
     faults: &'s [SocketFault],
-    sink: SplitSink<Socket, Message>,
+    outgoing: Outgoing<Socket>,
     lanes: Lanes,
     replies: u64,
     warm_ups: u64,
@@ -66,15 +68,15 @@ impl<'s> Replying<'s> {
         state: &'s State,
         head: &'s Parts,
         connection: u64,
-        sink: SplitSink<Socket, Message>,
+        outgoing: Outgoing<Socket>,
     ) -> Self {
         let faults = script_of(state, connection).map_or(&[][..], |scripted| &scripted.faults);
         let lanes = Lanes::default();
-        Self { state, head, connection, faults, sink, lanes, replies: 0, warm_ups: 0 }
+        Self { state, head, connection, faults, outgoing, lanes, replies: 0, warm_ups: 0 }
     }
 
     /// Answers what comes until the connection ends.
-    pub(super) async fn run(mut self, mut waiting: mpsc::UnboundedReceiver<Incoming>) -> Ended {
+    pub(super) async fn run(&mut self, mut waiting: mpsc::UnboundedReceiver<Incoming>) -> Ended {
         while let Some(incoming) = waiting.recv().await {
             let ended = match self.answer(incoming).await {
                 Ok(ended) => ended,
@@ -86,6 +88,11 @@ impl<'s> Replying<'s> {
             }
         }
         Ended::Dropped
+    }
+
+    /// Where what was answered went.
+    pub(super) fn into_outgoing(self) -> Outgoing<Socket> {
+        self.outgoing
     }
 
     async fn answer(&mut self, incoming: Incoming) -> Result<Option<Ended>, Error> {
@@ -264,23 +271,23 @@ impl<'s> Replying<'s> {
                 self.state.store.keep(answered.id(), stored.clone());
             }
             match step.action {
-                Action::Text(frame) => self.sink.feed(text(frame)).await?,
-                Action::Binary(frame) => self.sink.feed(Message::Binary(frame)).await?,
-                Action::Ping => self.sink.feed(Message::Ping(Bytes::new())).await?,
+                Action::Text(frame) => self.outgoing.feed(text(frame)).await?,
+                Action::Binary(frame) => self.outgoing.feed(Message::Binary(frame)).await?,
+                Action::Ping => self.outgoing.feed(Message::Ping(Bytes::new())).await?,
                 Action::Hold { gate } => {
-                    self.sink.flush().await?;
+                    self.outgoing.flush().await?;
                     self.state.gates.wait(gate).await;
                 }
                 Action::Close { code, reason } => {
                     let frame = CloseFrame { code: code.into(), reason: reason.into() };
-                    self.sink.send(Message::Close(Some(frame))).await?;
+                    self.outgoing.send(Message::Close(Some(frame))).await?;
                     if let Some(tracker) = following {
                         tracker.written();
                     }
                     return Ok(Some(Ended::Closed));
                 }
                 Action::Drop => {
-                    self.sink.flush().await?;
+                    self.outgoing.flush().await?;
                     if let Some(tracker) = following {
                         tracker.written();
                     }
@@ -288,7 +295,7 @@ impl<'s> Replying<'s> {
                 }
             }
             if step.is_cut {
-                self.sink.flush().await?;
+                self.outgoing.flush().await?;
                 return Ok(None);
             }
         }
@@ -296,7 +303,7 @@ impl<'s> Replying<'s> {
         self.state.store.keep(answered.id(), stored);
         self.lanes.put(create.stream_id, answered);
         following.iter_mut().for_each(Tracker::note);
-        self.sink.flush().await?;
+        self.outgoing.flush().await?;
         if let Some(tracker) = following {
             tracker.written();
         }
@@ -322,7 +329,7 @@ impl<'s> Replying<'s> {
     }
 
     async fn send(&mut self, frame: Bytes) -> Result<(), Error> {
-        self.sink.send(text(frame)).await
+        self.outgoing.send(text(frame)).await
     }
 
     fn earlier(&self, id: &str) -> Option<Answered> {
