@@ -11,7 +11,7 @@ use serde_json::json;
 use super::*;
 use crate::case::{OriginSource, Secret};
 use crate::check::fixture::{
-    call_turn, case, change, opening, origin, places, profile, request, result, segment, say_turn,
+    call_turn, case, change, opening, origin, places, profile, request, result, say_turn, segment,
 };
 use crate::driver::{Approval, TurnOutcome};
 use crate::evidence::Course;
