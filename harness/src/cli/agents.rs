@@ -164,3 +164,19 @@ fn named(registry: &Registry, agents: &[SubjectName]) -> anyhow::Result<Vec<Subj
     }
     Ok(named)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_each_agent_once_however_many_versions_it_was_tried_with() {
+        let registry = Registry::default();
+        let tried = registry.profile("codex").unwrap().base().versions.len();
+        assert!(tried > 1, "{tried}");
+        let all: SubjectName = "all".parse().unwrap();
+        let named = named(&registry, &[all]).unwrap();
+        let codex: Vec<_> = named.iter().filter(|name| name.agent == "codex").collect();
+        assert_eq!(codex, [&SubjectName { agent: "codex".to_owned(), version: None }]);
+    }
+}
