@@ -236,7 +236,9 @@ fn shape(base: &Table, overlays: &[&Overlay]) -> Result<Profile, ProfileFileErro
 
 fn read(base: &Table, overlays: &[&Overlay]) -> Result<Profile, OverlayError> {
     let mut table = base.clone();
-    overlays.iter().for_each(|overlay| lay("", &mut table, &overlay.keys));
+    for overlay in overlays {
+        lay("", &mut table, &overlay.keys);
+    }
     let profile: Profile = table.try_into().map_err(OverlayError::Form)?;
     profile.validate()?;
     Ok(profile)

@@ -24,11 +24,15 @@ pub fn schema() -> Schema {
     let mut schema = settings.into_generator().into_root_schema_for::<Profile>();
     let mut overlay = part(schema.as_value());
     let parts = overlay.as_object_mut().and_then(|overlay| overlay.remove("$defs"));
-    for key in ["$schema", "title", "description"] {
-        overlay.as_object_mut().map(|overlay| overlay.remove(key));
+    if let Some(overlay) = overlay.as_object_mut() {
+        for key in ["$schema", "title", "description"] {
+            overlay.remove(key);
+        }
     }
     if let Some(keys) = overlay.get_mut("properties").and_then(Value::as_object_mut) {
-        FIXED.iter().for_each(|key| drop(keys.remove(*key)));
+        for key in FIXED {
+            keys.remove(key);
+        }
         keys.insert("before".to_owned(), version("The first newer version that is not meant."));
         keys.insert("since".to_owned(), version("The oldest version that is meant."));
     }

@@ -260,12 +260,11 @@ proptest! {
         let file = file(&overlays.concat());
         let last = ranges.iter().rposition(|(since, end)| (version >= *end) == *since);
         let found = file.at(Some(&version.to_string()));
-        match last {
-            Some(index) => prop_assert_eq!(&found.title, &index.to_string()),
-            None => {
-                let plain: Profile = toml::from_str(BASE).expect("a profile");
-                prop_assert_eq!(text(found), text(&plain));
-            }
+        if let Some(index) = last {
+            prop_assert_eq!(&found.title, &index.to_string());
+        } else {
+            let plain: Profile = toml::from_str(BASE).expect("a profile");
+            prop_assert_eq!(text(found), text(&plain));
         }
     }
 }
