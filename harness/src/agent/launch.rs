@@ -291,13 +291,14 @@ mod tests {
         policy: Policy,
         network: Network,
     ) -> Result<ResolvedLaunch, LaunchError> {
-        let profile = Registry::default().profile("codex").expect("is built in");
+        let file = Registry::default().profile("codex").expect("is built in");
+        let profile = file.at(None);
         let launch = profile.drivers.iter().find(|launch| launch.driver == driver);
         let variant = Variant { policy, network, ..fixture::case().main };
         let start = Start {
             interpreter: None,
             wire: Wire::Responses,
-            profile: &profile,
+            profile,
             launch: launch.expect("is declared"),
             executable: Path::new("/agents/codex"),
             defects: &[],

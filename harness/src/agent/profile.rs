@@ -1,6 +1,7 @@
 //! A profile: all that is known about one agent, as data.
 
 mod acp;
+mod changed;
 mod contract;
 mod driver;
 mod install;
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::acp::{AcpCompact, AcpPolicy, AcpSteer, AcpWords};
+pub use self::changed::{OverlayError, ProfileFile, ProfileFileError};
 pub use self::contract::Contract;
 pub use self::driver::{Launch, LineMatch, LineRule, OutputRule};
 pub use self::install::Install;
@@ -104,6 +106,12 @@ pub struct Profile {
     /// Values that differ from run to run, and what stands for them in hashes and comparisons.
     #[serde(default)]
     pub normalise: Vec<Normalisation>,
+    /// What differs in other versions: each entry names its range by `before` (versions older than
+    /// this one), `since` (this version and newer) or both, and holds keys of the profile that are
+    /// laid over it there. Empty in a profile of one version.
+    #[serde(default)]
+    #[schemars(schema_with = "schema::changed")]
+    pub changed: Vec<toml::Table>,
 }
 
 /// A policy, as a key of a table.

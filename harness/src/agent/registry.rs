@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 
-use super::profile::Profile;
+use super::profile::ProfileFile;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../agents");
 
@@ -50,11 +50,11 @@ impl Registry {
         Self { folder }
     }
 
-    /// The profile of this name.
+    /// The profile of this name, for all versions of the agent.
     ///
     /// # Errors
     /// When there is none, or when it is broken.
-    pub fn profile(&self, name: &str) -> Result<Profile, RegistryError> {
+    pub fn profile(&self, name: &str) -> Result<ProfileFile, RegistryError> {
         let file = format!("{name}.toml");
         if let Some((path, text)) = self.text(&file)? {
             return parse(&path, &text);
@@ -115,11 +115,11 @@ impl Registry {
 ///
 /// # Errors
 /// What is wrong with it, with place and caret.
-pub fn parse(path: &str, text: &str) -> Result<Profile, RegistryError> {
-    let invalid = |message: String| RegistryError::Invalid { path: path.to_owned(), message };
-    let profile: Profile = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
-    profile.validate().map_err(|error| invalid(error.to_string()))?;
-    Ok(profile)
+pub fn parse(path: &str, text: &str) -> Result<ProfileFile, RegistryError> {
+    ProfileFile::parse(text).map_err(|error| RegistryError::Invalid {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })
 }
 
 fn stem(path: &Path) -> Option<String> {

@@ -60,6 +60,7 @@ pub(crate) fn profile() -> Profile {
     };
     Profile {
         wire: IndexMap::new(),
+        changed: Vec::new(),
         results: IndexMap::from([
             (ResultClass::Denied, vec!["^denied".to_owned()]),
             (ResultClass::NotFound, vec!["not found".to_owned()]),

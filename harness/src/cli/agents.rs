@@ -60,12 +60,17 @@ fn list(registry: &Registry, store: &Store) -> anyhow::Result<Status> {
     let listed = store.list()?;
     let mut page = Page::default();
     for name in registry.names()? {
-        let profile = registry.profile(&name)?;
+        let file = registry.profile(&name)?;
+        let profile = file.at(None);
         page.line(format_args!("{name}  {}", profile.title));
         if matches!(profile.install, Install::Npm { .. } | Install::Pip { .. }) {
             page.line(format_args!("  tried with: {}", profile.versions.join(", ")));
+            let changes: Vec<_> = file.changes().map(ToString::to_string).collect();
+            if !changes.is_empty() {
+                page.line(format_args!("  changed in: {}", changes.join(", ")));
+            }
         }
-        page.line(format_args!("  {}", installed(&profile, store, &listed)));
+        page.line(format_args!("  {}", installed(profile, store, &listed)));
         for launch in &profile.drivers {
             let names: Vec<_> =
                 launch.capabilities.iter().map(|capability| capability.name()).collect();
@@ -118,8 +123,9 @@ fn installed(profile: &Profile, store: &Store, listed: &[Listed]) -> String {
 fn install(registry: &Registry, store: &Store, agents: &[SubjectName]) -> anyhow::Result<Status> {
     let mut failed = Vec::new();
     for name in named(registry, agents)? {
-        let profile = registry.profile(&name.agent)?;
-        let installed = store.install(&profile, name.version.as_deref(), &mut |step| {
+        let file = registry.profile(&name.agent)?;
+        let profile = file.at(name.version.as_deref());
+        let installed = store.install(profile, name.version.as_deref(), &mut |step| {
             anstream::eprintln!("{name}: {step}");
         });
         match installed {
@@ -149,7 +155,7 @@ fn named(registry: &Registry, agents: &[SubjectName]) -> anyhow::Result<Vec<Subj
         }
         for agent in registry.names()? {
             if matches!(
-                registry.profile(&agent)?.install,
+                registry.profile(&agent)?.at(None).install,
                 Install::Npm { .. } | Install::Pip { .. }
             ) {
                 named.push(SubjectName { agent, version: None });
@@ -157,4 +163,20 @@ fn named(registry: &Registry, agents: &[SubjectName]) -> anyhow::Result<Vec<Subj
         }
     }
     Ok(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_is_each_agent_once_however_many_versions_it_was_tried_with() {
+        let registry = Registry::default();
+        let tried = registry.profile("codex").unwrap().base().versions.len();
+        assert!(tried > 1, "{tried}");
+        let all: SubjectName = "all".parse().unwrap();
+        let named = named(&registry, &[all]).unwrap();
+        let codex: Vec<_> = named.iter().filter(|name| name.agent == "codex").collect();
+        assert_eq!(codex, [&SubjectName { agent: "codex".to_owned(), version: None }]);
+    }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use conform::agent::install::{InstallError, Published, Store};
-use conform::agent::profile::Profile;
+use conform::agent::profile::ProfileFile;
 use conform::bisect::{Answer, Change, Search, Span, Step};
 use semver::Version;
 
@@ -25,9 +25,11 @@ pub(crate) fn main(args: &BisectArgs) -> anyhow::Result<Status> {
     let Some(suite) = args.selection().load()? else { return Ok(Status::BadInput) };
     let case = pick(suite, &args.case)?;
     let profile = args.conditions.registry().profile(&args.agent)?;
-    args.conditions.check_wire(&profile)?;
+    for end in [&args.good, &args.bad] {
+        args.conditions.check_wire(profile.at(Some(&end.to_string())))?;
+    }
     let store = Store::open(conform::cache::folder()?);
-    let published = match store.published(&profile) {
+    let published = match store.published(profile.base()) {
         Ok(published) => published,
         Err(error @ (InstallError::NotPublished { .. } | InstallError::NoSuchPackage { .. })) => {
             return Err(error.into());
@@ -58,7 +60,7 @@ pub(crate) fn main(args: &BisectArgs) -> anyhow::Result<Status> {
 fn span(
     args: &BisectArgs,
     store: &Store,
-    profile: &Profile,
+    profile: &ProfileFile,
     published: Published,
 ) -> anyhow::Result<Span> {
     let Published { mut versions, others } = published;
@@ -69,12 +71,13 @@ fn span(
         );
     }
     for end in [&args.good, &args.bad] {
-        if let Ok(Some(_)) = store.installed(profile, Some(&end.to_string())) {
+        let text = end.to_string();
+        if let Ok(Some(_)) = store.installed(profile.at(Some(&text)), Some(&text)) {
             versions.push(end.clone());
         }
     }
     let span = Span::new(&versions, args.good.clone(), args.bad.clone());
-    span.with_context(|| format!("cannot go through the versions of {}", profile.name))
+    span.with_context(|| format!("cannot go through the versions of {}", profile.base().name))
 }
 
 /// A folder with nothing in it, so that no record is in another's way.

@@ -271,3 +271,37 @@ fn an_interrupt_says_how_far_it_came() {
     let record = record::read(&place.path("record/1.3.0")).unwrap();
     assert!(record.finished.unwrap().interrupted);
 }
+
+#[test]
+fn each_version_is_taken_as_the_profile_says_of_it() {
+    let place = place("*) ask look; echo \"$GREETING, world.\" ;;", &[]);
+    let profile = fs::read_to_string(place.path("profiles/tool.toml")).unwrap();
+    let profile = profile
+        .replace("'node_modules/tool/tool'", "'node_modules/tool/moved'")
+        .replace("BASE = ", "GREETING = 'Goodbye'\nBASE = ");
+    place.write(
+        "profiles/tool.toml",
+        &format!(
+            "{profile}\n[[changed]]\nbefore = '1.4.0'\n\
+             install = {{ executable = 'node_modules/tool/tool' }}\n\
+             [[changed]]\nbefore = '1.3.0'\nenvironment = {{ GREETING = 'Hello' }}\n"
+        ),
+    );
+    let output = bisect(&place, "1.0.0", "1.3.0", &[]);
+    let said = place.said(&output);
+    assert!(said.contains("1.3.0 is the first version that differs"), "{said}");
+    for (version, status) in [("1.2.0", 0), ("1.3.0", 1)] {
+        let agent = format!("tool@{version}");
+        let run = ["run", "--agent", &agent, "--profiles", "profiles"];
+        let output = place.command(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{}", place.said(&output));
+    }
+    // The program is looked for where this version has it.
+    let install = ["agents", "install", "tool@1.4.0", "--profiles", "profiles"];
+    let output = place.command(&install).env("PATH", path(&place)).output().unwrap();
+    let said = place.said(&output);
+    assert!(said.contains("node_modules/tool/moved") && !output.status.success(), "{said}");
+    let list = ["agents", "list", "--profiles", "profiles"];
+    let said = place.said(&place.command(&list).output().unwrap());
+    assert!(said.contains("  changed in: 1.3.0, 1.4.0\n"), "{said}");
+}

@@ -41,8 +41,8 @@ fn the_documented_profile_is_one() {
     let page = include_str!("../../../../docs/profiles.md");
     let (_, rest) = page.split_once("```toml\n").expect("an example");
     let (example, _) = rest.split_once("\n```").expect("its end");
-    let profile = crate::agent::registry::parse("docs/profiles.md", example).expect("a profile");
-    assert_eq!(profile.name, "mine");
+    let file = crate::agent::registry::parse("docs/profiles.md", example).expect("a profile");
+    assert_eq!(file.base().name, "mine");
     // Every capability and every driver has a word there.
     let named =
         |name: &str| assert!(page.contains(&format!("`{name}`")), "{name} is not explained");

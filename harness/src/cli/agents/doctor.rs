@@ -75,14 +75,14 @@ fn subjects(
     for name in names {
         if name.agent == "all" && name.version.is_none() {
             for agent in registry.names()? {
-                let profile = registry.profile(&agent)?;
+                let profile = registry.profile(&agent)?.at(None).clone();
                 if let Ok(Some(installed)) = store.installed(&profile, None) {
                     found.push(sound(installed).map(|installed| subject(profile, installed)));
                 }
             }
             continue;
         }
-        let profile = registry.profile(&name.agent)?;
+        let profile = registry.profile(&name.agent)?.at(name.version.as_deref()).clone();
         found.push(match store.installed(&profile, name.version.as_deref()) {
             Ok(Some(installed)) => sound(installed).map(|installed| subject(profile, installed)),
             Ok(None) => Err(missing(&profile.install, name)),

@@ -21,7 +21,7 @@ impl Telling {
             "{} on {}: {} (good) to {} (bad), {} between; isolation: {}\nrecords: \
              {}\n",
             bench.case.id,
-            bench.profile.name,
+            bench.profile.base().name,
             span.good,
             span.bad,
             counted(span.between.len(), "version"),
@@ -59,7 +59,7 @@ pub(super) fn found(
         "\n{first_different} is the first version that differs; {last_same} is the last before it"
     ));
     for (version, judged) in [(last_same, before), (first_different, after)] {
-        page.line(format_args!("\n{}@{version}: {}", bench.profile.name, judged.judgement));
+        page.line(format_args!("\n{}@{version}: {}", bench.profile.base().name, judged.judgement));
         // Its colours are left out where the output bears none.
         for line in case_block(&judged.record, &Styles::coloured()).iter().flat_map(|b| b.lines()) {
             page.line(format_args!("  {line}").to_string().trim_end());
@@ -111,7 +111,8 @@ fn command(args: &BisectArgs, bench: &Bench, versions: [&Version; 2]) -> String 
     words.extend(scenarios.iter().map(|path| path.display().to_string()));
     words.push(format!("--filter {}", bench.case.id));
     words.extend(matrices.iter().map(|path| format!("--matrices {}", path.display())));
-    words.extend(versions.map(|version| format!("--agent {}@{version}", bench.profile.name)));
+    words
+        .extend(versions.map(|version| format!("--agent {}@{version}", bench.profile.base().name)));
     words.extend(conditions.profiles.iter().map(|path| format!("--profiles {}", path.display())));
     words.extend(conditions.wire.map(|wire| format!("--wire {wire}")));
     words.push("--no-baseline --keep".to_owned());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use conform::agent::install::{Installed, Store};
-use conform::agent::profile::Profile;
+use conform::agent::profile::ProfileFile;
 use conform::bisect::Judgement;
 use conform::case::Case;
 use conform::run::{Baseline, Finished, Subject};
@@ -18,7 +18,8 @@ use crate::cli::run::{Prepared, subject, write};
 /// What all trials have in common.
 pub(super) struct Bench {
     pub(super) store: Store,
-    pub(super) profile: Profile,
+    /// The agent in all its versions.
+    pub(super) profile: ProfileFile,
     pub(super) case: Case,
     pub(super) wire: Option<Wire>,
     pub(super) prepared: Prepared,
@@ -90,13 +91,14 @@ impl Bench {
 
     fn install(&self, version: &Version) -> Result<Subject, String> {
         let text = version.to_string();
-        let installed = self.store.install(&self.profile, Some(&text), &mut |step| {
-            anstream::eprintln!("{}@{version}: {step}", self.profile.name);
+        let profile = self.profile.at(Some(&text));
+        let installed = self.store.install(profile, Some(&text), &mut |step| {
+            anstream::eprintln!("{}@{version}: {step}", profile.name);
         });
         let installed = installed
             .and_then(|found: Installed| found.verify().map(|()| found))
             .map_err(|error| format!("it cannot be installed: {error}"))?;
-        Ok(Subject { wire: self.wire, ..subject(self.profile.clone(), installed) })
+        Ok(Subject { wire: self.wire, ..subject(profile.clone(), installed) })
     }
 
     fn header(&self, subject: &Subject) -> Header {

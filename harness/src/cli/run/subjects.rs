@@ -35,7 +35,7 @@ pub(super) fn subjects(args: &RunArgs, registry: &Registry) -> anyhow::Result<Su
         check_defect(defect)?;
     }
     for name in names {
-        let profile = registry.profile(&name.agent)?;
+        let profile = registry.profile(&name.agent)?.at(name.version.as_deref()).clone();
         if !args.defect.is_empty() && profile.name != "lab" {
             anyhow::bail!(
                 "`--defect` is for the lab agent, which is built for it; leave it out for {}",

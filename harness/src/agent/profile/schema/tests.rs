@@ -67,3 +67,42 @@ fn every_key_says_what_it_is() {
         .collect();
     assert_eq!(silent, BTreeSet::new());
 }
+
+#[test]
+fn an_overlay_may_hold_any_part_of_a_profile_and_nothing_else() {
+    let validator = validator();
+    let (_, lab) = built_in().into_iter().find(|(path, _)| path.ends_with("lab.toml")).expect("it");
+    let is_valid = |overlay: Value| {
+        let mut profile = lab.clone();
+        profile["changed"] = json!([overlay]);
+        validator.is_valid(&profile)
+    };
+    for part in [
+        json!({ "title": "Other" }),
+        json!({ "install": { "executable": "old/tool" } }),
+        json!({ "drivers": [{ "driver": "exec", "output": { "format": "text" } }] }),
+        json!({ "drivers": [{ "driver": "exec", "arguments": [] }] }),
+        json!({ "required": { "memory": { "values": { "a": "b" } } } }),
+        json!({ "policy": { "ask": { "network": [] } }, "tools": { "shell": { "native": "sh" } } }),
+        json!({ "since": "0.1.0" }),
+    ] {
+        let mut overlay = part;
+        overlay["before"] = json!("1.0.0");
+        assert!(is_valid(overlay.clone()), "{overlay}");
+    }
+    assert!(is_valid(json!({ "since": "1.0.0" })));
+    for slip in [
+        json!({ "title": "no range" }),
+        json!({ "before": 1 }),
+        json!({ "before": "1.0.0", "titel": "a slip" }),
+        json!({ "before": "1.0.0", "name": "other" }),
+        json!({ "before": "1.0.0", "schema": 1 }),
+        json!({ "before": "1.0.0", "versions": ["1.0.0"] }),
+        json!({ "before": "1.0.0", "changed": [] }),
+        json!({ "before": "1.0.0", "tools": { "shell": { "nativ": "sh" } } }),
+        json!({ "before": "1.0.0", "drivers": [{ "driver": "telnet" }] }),
+        json!({ "before": "1.0.0", "policy": { "anarchy": {} } }),
+    ] {
+        assert!(!is_valid(slip.clone()), "{slip}");
+    }
+}
