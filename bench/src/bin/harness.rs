@@ -44,7 +44,7 @@ async fn main() -> Result<()> {
     let mut suite = Suite::load(&[root.join("scenarios")], &[root.join("matrices")]);
     ensure!(suite.is_sound(), "the scenarios have problems; `conform check` shows them");
     suite.retain(&Filter::new(&[FILTER.to_owned()])?);
-    let profile = Registry::new(None).profile(&agent)?;
+    let profile = Registry::new(None).profile(&agent)?.at(None).clone();
     let store = Store::open(conform::cache::folder()?);
     let Some(Installed { executable, .. }) = store.installed(&profile, None)? else {
         bail!("{agent} is not installed; run `conform agents install {agent}`");

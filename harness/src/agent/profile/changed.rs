@@ -214,22 +214,21 @@ fn starts(overlays: &[Overlay]) -> Vec<Option<Version>> {
 /// The profile with these overlays over it. If it is none, the overlay to blame is the first with
 /// which it is none.
 fn shape(base: &Table, overlays: &[&Overlay]) -> Result<Profile, ProfileFileError> {
-    let whole = read(base, overlays);
-    whole.or_else(|problem| {
+    read(base, overlays).map_err(|problem| {
         let blamed = (1..=overlays.len()).find_map(|count| {
             let (last, _) = overlays.get(..count)?.split_last()?;
             Some((*last, read(base, overlays.get(..count)?).err()?))
         });
-        match blamed {
-            Some((overlay, problem)) => {
-                Err(ProfileFileError::Overlay { overlay: overlay.to_string(), problem })
+        match (blamed, problem) {
+            (Some((overlay, problem)), _) => {
+                ProfileFileError::Overlay { overlay: overlay.to_string(), problem }
             }
             // Nothing lies over it: it is the profile itself.
-            None => Err(match problem {
-                OverlayError::Invalid(problem) => problem.into(),
-                OverlayError::Form(problem) => problem.into(),
-                problem => ProfileFileError::Overlay { overlay: "the profile".to_owned(), problem },
-            }),
+            (None, OverlayError::Invalid(problem)) => problem.into(),
+            (None, OverlayError::Form(problem)) => problem.into(),
+            (None, problem) => {
+                ProfileFileError::Overlay { overlay: "the profile".to_owned(), problem }
+            }
         }
     })
 }
