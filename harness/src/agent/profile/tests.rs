@@ -39,10 +39,18 @@ fn a_policy_is_for_drivers_that_are_there_and_can() {
 #[test]
 fn the_documented_profile_is_one() {
     let page = include_str!("../../../../docs/profiles.md");
-    let (_, rest) = page.split_once("```toml\n").expect("an example");
-    let (example, _) = rest.split_once("\n```").expect("its end");
+    let mut examples = page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    let (example, _) = examples.next().expect("an example");
     let file = crate::agent::registry::parse("docs/profiles.md", example).expect("a profile");
     assert_eq!(file.base().name, "mine");
+    // So is it with what it shows of older versions, which needs another kind of installation.
+    let (changed, _) = examples.find(|(text, _)| text.contains("[[changed]]")).expect("another");
+    let npm = "source = \"npm\"\npackage = \"mine\"";
+    let fetched = example.replacen("source = \"path\"", npm, 1);
+    let both = format!("{fetched}\n{changed}\n");
+    let file = crate::agent::registry::parse("docs/profiles.md", &both).expect("a profile");
+    let shell = |version| file.at(Some(version)).tools["shell"].native.clone();
+    assert_eq!([shell("0.132.9"), shell("0.133.0")], ["run_command", "bash"]);
     // Every capability and every driver has a word there.
     let named =
         |name: &str| assert!(page.contains(&format!("`{name}`")), "{name} is not explained");
